@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is to run on Windows one day compiles for it today: base, core, report.
+#
+#	mingw.sh TOP GENERATED
+set -eu
+cd "$1"
+generated=$2
+cc=x86_64-w64-mingw32-gcc
+
+if ! command -v $cc >/dev/null; then
+	echo "$cc is not installed"
+	exit 77
+fi
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# The libraries' headers alone: the rest of /usr/include is not Windows'.
+mkdir "$dir/include"
+for header in xxhash.h archive.h archive_entry.h zstd.h cjson; do
+	ln -s "/usr/include/$header" "$dir/include/$header"
+done
+
+for file in src/base/*.c src/core/*.c src/report/*.c; do
+	$cc -std=gnu17 -O2 -Wall -Wextra -Werror -Iinclude -Isrc -I"$generated" \
+		-isystem "$dir/include" -c "$file" -o "$dir/object.o" ||
+		failed=1
+done
+
+exit "${failed:-0}"

@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A lint that cannot fail is worth nothing: put one violation after another into
+# a copy of the tree and see each of them found.
+#
+#	selftest.sh TOP BUILD
+set -eu
+top=$1
+build=$2
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+log=$copy/log
+
+fresh()
+{
+	rm -rf "$copy/tree" "$copy/build"
+	mkdir -p "$copy/tree" "$copy/build/src/CMakeFiles/hf_core.dir"
+	for name in include src tests fixtures hooks docs .ci LICENSE; do
+		cp -a "$top/$name" "$copy/tree/"
+	done
+	cd "$copy/tree"
+}
+
+# seed FILE LINE...: add lines to a file, a new one has its license.
+seed()
+{
+	file=$1
+	shift
+	[ -e "$file" ] || echo '/* SPDX-License-Identifier: MIT */' >"$file"
+	printf '%s\n' "$@" >>"$file"
+}
+
+# finds WHAT LINT ARG...: the lint must fail and say WHAT.
+finds()
+{
+	what=$1
+	lint=$2
+	shift 2
+	if sh "$top/tests/lint/$lint.sh" "$copy/tree" "$@" >"$log" 2>&1; then
+		echo "$lint: did not find: $what"
+		failed=1
+	elif ! grep -q -- "$what" "$log"; then
+		echo "$lint: wanted '$what', said:"
+		cat "$log"
+		failed=1
+	fi
+	count=$((count + 1))
+	fresh
+}
+
+# object CODE: what the compiler makes of one more file of core.
+object()
+{
+	printf '%s\n' "$1" |
+		cc -x c -c -o "$copy/build/src/CMakeFiles/hf_core.dir/seed.c.o" -
+}
+
+count=0
+fresh
+
+seed src/base/text.c '#include "core/tree.h"'
+finds 'layer base includes core/tree.h from above' includes
+seed src/core/tree.c '#include "platform/linux/private.h"'
+finds 'private to the platform' includes
+seed src/core/tree.c '#include "tree.h"'
+finds 'must be named with its layer' includes
+seed src/core/loop_a.h '#include "core/loop_b.h"'
+seed src/core/loop_b.h '#include "core/loop_a.h"'
+finds 'core/loop_a' includes
+for header in xxhash.h archive.h archive_entry.h zstd.h cjson/cJSON.h; do
+	seed src/core/tree.c "#include <$header>"
+	finds 'has one door' includes
+done
+
+seed src/core/tree.c '#include <unistd.h>'
+finds 'src/core/tree.c:.*unistd.h' platform "$build"
+seed src/cli/main.c '#include <sys/stat.h>'
+finds 'src/cli/main.c:.*sys/stat.h' platform "$build"
+seed src/base/text.c '#ifdef _WIN32' '#endif'
+finds 'src/base/text.c:.*_WIN32' platform "$build"
+object 'int unlink(const char *); int f(void) { return unlink("a"); }'
+finds 'calls unlink()' platform "$copy/build"
+object 'int open64(const char *, int, ...); int f(void) { return open64("a", 0); }'
+finds 'calls open64()' platform "$copy/build"
+finds 'build first' platform "$copy/build"
+
+object 'static int n; int f(void) { return n++; }'
+finds 'n can be written' state "$copy/build"
+object 'int n = 1; int f(void) { return n++; }'
+finds 'n can be written' state "$copy/build"
+
+echo 'int hf_stray(void); int hf_stray(void) { return 0; }' |
+	cc -x c -shared -fPIC -o "$copy/lib.so" -
+finds '+hf_stray' exports "$copy/lib.so"
+finds '-hf_project_open' exports "$copy/lib.so"
+
+seed include/holdfast/error.h '// not C99 -pedantic: ' 'enum x { X, };;'
+finds 'holdfast/error.h' headers cc
+seed include/holdfast/holdfast.h 'int template(int class);'
+finds 'holdfast.h' headers cc
+
+if command -v x86_64-w64-mingw32-gcc >/dev/null; then
+	seed src/base/text.c '#include <sys/inotify.h>'
+	finds 'sys/inotify.h' mingw "$build/generated"
+	seed src/report/text.c 'int f(void) { return fork(); }'
+	finds 'fork' mingw "$build/generated"
+fi
+
+sed -i 1d src/base/text.c
+finds 'src/base/text.c: no SPDX line' license
+sed -i 's/^MIT License/Other License/' LICENSE
+finds 'LICENSE is not MIT' license
+
+seed src/base/text.c "$(printf '/* %0100d */' 0)"
+finds 'src/base/text.c:.* columns' style
+seed src/base/text.c 'int f(void)' '{' "$(yes '	g();' | head -n 61)" '}'
+finds 'function of 61 lines' style
+seed src/base/text.c "$(yes '/* - */' | head -n 500)"
+finds 'more than 500 lines' style
+seed src/base/text.c '/* TODO: later */'
+finds 'unfinished work' style
+seed src/base/text.c 'int f(void); '
+finds 'blanks at the end' style
+seed src/core/tree.c 'void f(void) { strcpy(a, b); }'
+finds 'a banned function' style
+seed src/core/tree.c 'void f(void) { goto out; }'
+finds 'goto' style
+seed src/core/tree.c 'char *f(void) { return getenv("X"); }'
+finds 'the environment' style
+
+seed src/cli/options.c '#if 0' '{ "no-such-option", 0, 0 },' '#endif'
+sed -i 's/\\--quiet/\\--silent/' docs/holdfast.1.scd
+finds 'quiet' man-options
+printf '\n*--unheard-of*\n\tNo such option.\n' >>docs/holdfast.1.scd
+finds 'unheard-of' man-options
+
+echo "$count violations sown"
+exit "${failed:-0}"
