@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* A sorted array of entries whose strings lie in one arena. */
+#include "core/tree.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+
+#define FIRST_CAPACITY	64
+
+static int make_room(struct hf_tree *tree)
+{
+	size_t capacity = FIRST_CAPACITY;
+	struct hf_entry *entries;
+	size_t size;
+
+	if (tree->count < tree->capacity)
+		return 0;
+	/* By half: doubling would waste 10 MB at 100,000 entries. */
+	if (tree->capacity > 0 &&
+	    __builtin_add_overflow(tree->capacity, tree->capacity / 2,
+				   &capacity))
+		return -ENOMEM;
+	if (__builtin_mul_overflow(capacity, sizeof(*entries), &size))
+		return -ENOMEM;
+	entries = realloc(tree->entries, size);
+	if (!entries)
+		return -ENOMEM;
+	tree->entries = entries;
+	tree->capacity = capacity;
+	return 0;
+}
+
+struct hf_entry *hf_tree_add(struct hf_tree *tree, const char *path)
+{
+	struct hf_entry *entry;
+
+	if (make_room(tree) < 0)
+		return NULL;
+	entry = &tree->entries[tree->count];
+	*entry = (struct hf_entry){ .rule = "", .xattrs = "" };
+	entry->path = hf_arena_copy(&tree->arena, path, strlen(path));
+	if (!entry->path)
+		return NULL;
+	tree->count++;
+	return entry;
+}
+
+/* A copy of text; none is made of "". */
+static const char *copy_text(struct hf_arena *arena, const char *text)
+{
+	return text[0] == '\0' ? "" : hf_arena_copy(arena, text, strlen(text));
+}
+
+/* Thousands of neighbours share one rule: so does their memory. */
+static const char *copy_rule(struct hf_tree *tree, const char *rule)
+{
+	const size_t count = tree->count;
+
+	if (count > 1 && strcmp(tree->entries[count - 2].rule, rule) == 0)
+		return tree->entries[count - 2].rule;
+	return copy_text(&tree->arena, rule);
+}
+
+struct hf_entry *hf_tree_add_copy(struct hf_tree *tree,
+				  const struct hf_entry *entry)
+{
+	/* entry may lie in this tree, which is about to move. */
+	struct hf_entry copied = *entry;
+	struct hf_entry *const copy = hf_tree_add(tree, copied.path);
+
+	if (!copy)
+		return NULL;
+	copied.path = copy->path;
+	copied.rule = copy_rule(tree, copied.rule);
+	copied.xattrs = copy_text(&tree->arena, copied.xattrs);
+	if (copied.link)
+		copied.link = hf_arena_copy(&tree->arena, copied.link,
+					    strlen(copied.link));
+	if (!copied.rule || !copied.xattrs || (entry->link && !copied.link)) {
+		tree->count--;
+		return NULL;
+	}
+	*copy = copied;
+	return copy;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct hf_entry *const left = a;
+	const struct hf_entry *const right = b;
+
+	return hf_path_compare(left->path, right->path);
+}
+
+int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)
+{
+	bool is_sorted = true;
+	size_t i;
+
+	/* A walk adds in order already; finding that out is cheap. */
+	for (i = 1; i < tree->count && is_sorted; i++)
+		is_sorted = compare_entries(&tree->entries[i - 1],
+					    &tree->entries[i]) < 0;
+	if (is_sorted)
+		return 0;
+
+	qsort(tree->entries, tree->count, sizeof(*tree->entries),
+	      compare_entries);
+	for (i = 1; i < tree->count; i++) {
+		const char *const path = tree->entries[i].path;
+
+		if (hf_path_compare(tree->entries[i - 1].path, path) == 0)
+			return hf_fail(err, HF_ERR_CORRUPT,
+				       "cannot sort the entries: '%s' is there "
+				       "twice",
+				       HF_QUOTE(path));
+	}
+	return 0;
+}
+
+struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path)
+{
+	size_t begin = 0;
+	size_t end = tree->count;
+
+	while (begin < end) {
+		const size_t middle = begin + (end - begin) / 2;
+		struct hf_entry *const entry = &tree->entries[middle];
+		const int order = hf_path_compare(path, entry->path);
+
+		if (order == 0)
+			return entry;
+		if (order < 0)
+			end = middle;
+		else
+			begin = middle + 1;
+	}
+	return NULL;
+}
+
+size_t hf_tree_protected_count(const struct hf_tree *tree)
+{
+	size_t count = 0;
+	size_t i;
+
+	for (i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+
+		if (entry->role == HF_ROLE_PROTECTED &&
+		    entry->stat.kind != HF_KIND_ABSENT)
+			count++;
+	}
+	return count;
+}
+
+void hf_tree_done(struct hf_tree *tree)
+{
+	hf_free_pointee(&tree->entries);
+	tree->count = 0;
+	tree->capacity = 0;
+	hf_arena_done(&tree->arena);
+}
