@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packs: contents in an ordinary pax .tar.zst with real names, so that `tar -xf`
+ * gets the files back without holdfast.
+ *
+ * libarchive writes no zstd checksum and tar has none: the recorded hash is the
+ * only integrity, and every read checks it.  The index beside a pack lists its
+ * contents (JSON lines closed by count and hash, as in a manifest); it serves to
+ * find a content that is stored already.
+ *
+ * pack_write.c and pack_read.c are the only files that know libarchive.
+ */
+#ifndef HF_CORE_PACK_H
+#define HF_CORE_PACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/entry.h"
+#include "core/store.h"
+
+struct hf_buffer;
+struct hf_error;
+
+/* Contents above this size get a pack of their own. */
+#define HF_PACK_MEMBER_MAX	((uint64_t)4 << 20)
+/* A pack is closed when it holds this much. */
+#define HF_PACK_SIZE		((uint64_t)64 << 20)
+
+/* -- writing -------------------------------------------------------------- */
+
+struct hf_pack_writer;
+#define cleanup_pack_writer CLEANUP(hf_pack_writer_free)
+
+/* Begins a temporary file in packs/.  number is the name it will get. */
+MUST_CHECK int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
+				  struct hf_pack_writer **ret_writer,
+				  struct hf_error *err);
+/* entry->stat.size bytes must follow. */
+MUST_CHECK int hf_pack_begin_member(struct hf_pack_writer *writer,
+				    const struct hf_entry *entry,
+				    struct hf_location *ret_location,
+				    struct hf_error *err);
+MUST_CHECK int hf_pack_write(struct hf_pack_writer *writer, const void *data,
+			     size_t len, struct hf_error *err);
+/* The content is complete; its hash goes into the index. */
+MUST_CHECK int hf_pack_end_member(struct hf_pack_writer *writer,
+				  const struct hf_hash *hash,
+				  struct hf_error *err);
+/* Bytes of content so far. */
+uint64_t hf_pack_writer_size(const struct hf_pack_writer *writer);
+/*
+ * Durable and under its name: index first, then the pack, then the directory.
+ * A pack without members is dropped.
+ */
+MUST_CHECK int hf_pack_commit(struct hf_pack_writer *writer,
+			      struct hf_error *err);
+/* Without a commit before: nothing is left. */
+void hf_pack_writer_free(struct hf_pack_writer **writer);
+
+/* -- reading -------------------------------------------------------------- */
+
+/* One content to read. */
+struct hf_pack_want {
+	struct hf_location location;
+	uint64_t size;
+	struct hf_hash hash;
+	void *context;
+};
+
+/*
+ * Called in order of the offsets: begin, data..., end with 0 when size and hash
+ * were right, else with the failure (HF_ERR_CORRUPT).  A negative return of data
+ * gives that content up, others go on; end's return is ignored.
+ */
+struct hf_pack_sink {
+	int (*begin)(const struct hf_pack_want *want, struct hf_error *err);
+	int (*data)(const struct hf_pack_want *want, const void *data,
+		    size_t len, struct hf_error *err);
+	void (*end)(const struct hf_pack_want *want, int result,
+		    const struct hf_error *err);
+};
+
+/*
+ * Read wants, all of one pack, sorted by offset, in one pass.  Every want gets
+ * exactly one end() unless begin() refused it.  Negative when any failed.
+ */
+MUST_CHECK int hf_pack_read(const struct hf_store *store,
+			    const struct hf_pack_want *wants, size_t count,
+			    const struct hf_pack_sink *sink,
+			    struct hf_error *err);
+
+/* -- what is stored ------------------------------------------------------- */
+
+struct hf_contents;	/* hash and size -> location, of all packs */
+#define cleanup_contents CLEANUP(hf_contents_free)
+
+/* Read all indexes.  A damaged index is passed over (its contents are archived
+ * again) and named in ret_notes. */
+MUST_CHECK int hf_contents_load(const struct hf_store *store,
+				struct hf_contents **ret_contents,
+				struct hf_buffer *ret_notes,
+				struct hf_error *err);
+const struct hf_location *hf_contents_find(const struct hf_contents *contents,
+					   const struct hf_hash *hash,
+					   uint64_t size);
+MUST_CHECK int hf_contents_add(struct hf_contents *contents,
+			       const struct hf_hash *hash, uint64_t size,
+			       struct hf_location location,
+			       struct hf_error *err);
+/* One more than the largest number in use. */
+uint32_t hf_contents_next_pack(const struct hf_contents *contents);
+void hf_contents_free(struct hf_contents **contents);
+
+#endif /* HF_CORE_PACK_H */

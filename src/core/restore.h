@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Put entries back: a pure plan first, then its steps one by one.
+ *
+ * Only what differs is touched.  For each step: the new state is made beside the
+ * old (temporary name, content verified while it is written, metadata, fsync),
+ * what is there is kept and journalled, the names are swapped, the directory is
+ * synced, and the result is read again through its path.  A step that fails
+ * leaves its entry as it was and does not stop the others.
+ *
+ *	rc = hf_restore_plan(&deltas, want, &options, &plan, err);
+ *	rc = hf_restore_apply(&plan, &context, err);	(first failure, or 0)
+ *	...plan.steps[i].result, .err tell about each...
+ */
+#ifndef HF_CORE_RESTORE_H
+#define HF_CORE_RESTORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/compare.h"
+#include "core/journal.h"
+#include "core/store.h"
+#include "holdfast/error.h"
+
+enum hf_action {
+	HF_ACTION_MAKE_DIRECTORY,	/* missing, or something else is there */
+	HF_ACTION_PUT_FILE,
+	HF_ACTION_PUT_LINK,
+	HF_ACTION_PUT_NODE,		/* fifo, socket, device */
+	HF_ACTION_SET_METADATA,		/* content is right */
+	HF_ACTION_REMOVE		/* an addition: moves to the kept copies */
+};
+
+enum hf_step_result {
+	HF_STEP_WAITING,
+	HF_STEP_DONE,
+	HF_STEP_FAILED,
+	HF_STEP_SKIPPED		/* is right already, or its parent failed */
+};
+
+struct hf_step {
+	enum hf_action action;
+	const struct hf_entry *want;	/* kind absent or NULL for a removal */
+	const struct hf_entry *now;	/* NULL or kind absent: nothing there */
+	unsigned change;		/* why: set of enum hf_change */
+	const char *source;		/* a kept path instead of the pack; or NULL */
+	enum hf_step_result result;
+	char *kept;			/* where the old state went; NULL for nowhere */
+	struct hf_error err;		/* of a failed step */
+};
+
+struct hf_plan {
+	struct hf_step *steps;	/* parents before children, removals last */
+	size_t count;
+	size_t capacity;
+};
+
+#define HF_PLAN_INIT	{ .steps = NULL }
+#define cleanup_plan	CLEANUP(hf_plan_done)
+
+struct hf_plan_options {
+	bool remove_additions;
+	/* Which deltas to act on: NULL for all, else a NULL-terminated list of
+	 * paths, each with what lies beneath it. */
+	const char *const *paths;
+	/* Entries that must not be touched (role ALLOWED is never touched). */
+	bool (*is_left)(const struct hf_delta *delta, void *context);
+	void *context;
+};
+
+/*
+ * Pure.  want is the tree that the deltas' before sides come from: missing
+ * directories above a wanted entry are taken from it.
+ */
+MUST_CHECK int hf_restore_plan(const struct hf_deltas *deltas,
+			       const struct hf_tree *want,
+			       const struct hf_plan_options *options,
+			       struct hf_plan *ret_plan, struct hf_error *err);
+
+/*
+ * What undoing a session means: each kept record's old state is wanted again.
+ * now is looked up per path by the caller (tree sorted, files hashed).
+ */
+MUST_CHECK int hf_restore_plan_undo(const struct hf_session_record *session,
+				    const struct hf_tree *now,
+				    struct hf_plan *ret_plan,
+				    struct hf_error *err);
+
+struct hf_restore_context {
+	const struct hf_store *store;
+	struct hf_journal *journal;	/* of the session that restores */
+	int root_fd;
+	/* Called after each step, may be NULL. */
+	void (*done)(void *context, const struct hf_step *step);
+	void *context;
+};
+
+MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
+				const struct hf_restore_context *context,
+				struct hf_error *err);
+
+/* How many steps ended so. */
+size_t hf_plan_count(const struct hf_plan *plan, enum hf_step_result result);
+void hf_plan_done(struct hf_plan *plan);
+
+#endif /* HF_CORE_RESTORE_H */

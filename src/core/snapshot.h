@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Record the tree: scan, read what is new, archive it, write the manifest.
+ *
+ * Order of a commit: packs durable, then the manifest.  An unchanged tree writes
+ * neither.  Callers hold the store's lock.
+ */
+#ifndef HF_CORE_SNAPSHOT_H
+#define HF_CORE_SNAPSHOT_H
+
+#include <stdbool.h>
+
+#include "core/compare.h"
+#include "core/manifest.h"
+#include "core/scan.h"
+#include "core/store.h"
+
+struct hf_snapshot_result {
+	bool is_new;		/* a manifest was written */
+	size_t archived;	/* contents */
+	uint64_t archived_bytes;
+};
+
+/* The newest manifest, or HF_ERR_UNSUPPORTED "nothing is recorded yet". */
+MUST_CHECK int hf_snapshot_load_newest(const struct hf_store *store,
+				       struct hf_manifest *ret_manifest,
+				       struct hf_error *err);
+MUST_CHECK int hf_snapshot_load(const struct hf_store *store,
+				const struct hf_name *name,
+				struct hf_manifest *ret_manifest,
+				struct hf_error *err);
+
+/*
+ * Scan and record.  previous is the newest manifest, or NULL when there is none;
+ * it is only read.  The result's tree has a hash and a location for every file;
+ * its name is previous's when nothing differs.  Before anything is written the
+ * caller may look at what changed: decide(context, tree, deltas) is called with
+ * the difference to previous (files hashed already) and may refuse (negative).
+ * decide may be NULL.
+ */
+struct hf_snapshot_options {
+	const struct hf_scan_options *scan;
+	int (*decide)(void *context, const struct hf_tree *tree,
+		      const struct hf_deltas *drift, struct hf_error *err);
+	void *context;
+	struct hf_progress *progress;	/* may be NULL */
+	struct hf_buffer *notes;	/* may be NULL */
+};
+
+MUST_CHECK int hf_snapshot_take(const struct hf_store *store,
+				const struct hf_snapshot_options *options,
+				const struct hf_manifest *previous,
+				struct hf_manifest *ret_manifest,
+				struct hf_snapshot_result *ret_result,
+				struct hf_error *err);
+
+/*
+ * The tree as it is now, every file hashed by reading it (the final look,
+ * `verify`): tolerant, and with new side files added.  before: what was recorded.
+ */
+MUST_CHECK int hf_snapshot_look(const struct hf_scan_options *scan,
+				const struct hf_tree *before,
+				struct hf_progress *progress,
+				struct hf_tree *ret_tree, struct hf_error *err);
+
+#endif /* HF_CORE_SNAPSHOT_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One guarded run, from the lock to the last word.
+ *
+ * hf_session_run() records the tree, starts the command, watches, ends what is
+ * left, looks at every protected entry, restores, and closes the journal.  What
+ * it finds stands in struct hf_session, which the report layer reads; whoever
+ * runs a session is told of each step by an observer.
+ *
+ * The observer's calls come from guard (or, when guard died, from front): another
+ * process than the caller's, with the same standard error.
+ */
+#ifndef HF_GUARD_SESSION_H
+#define HF_GUARD_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/compare.h"
+#include "core/journal.h"
+#include "core/project.h"
+#include "core/snapshot.h"
+#include "guard/violation.h"
+#include "platform/job.h"
+#include "platform/watch.h"
+
+struct hf_error;
+
+/* Exit statuses of a run that are ours (DESIGN section 2). */
+#define HF_STATUS_VIOLATION	97
+#define HF_STATUS_UNDECIDED	98
+#define HF_STATUS_FAILURE	125
+#define HF_STATUS_NOT_EXECUTABLE 126
+#define HF_STATUS_NOT_FOUND	127
+
+enum hf_session_status {
+	HF_SESSION_RUNNING,
+	HF_SESSION_CLEAN,
+	HF_SESSION_VIOLATED,
+	HF_SESSION_UNRESTORED,
+	HF_SESSION_ERROR
+};
+
+struct hf_session;
+
+struct hf_session_observer {
+	void *context;
+	/* Recorded; the command is about to start.  drift: what changed since the
+	 * session before, unguarded; NULL on the first. */
+	void (*begun)(void *context, const struct hf_session *session,
+		      const struct hf_deltas *drift);
+	/* A new violation, or (is_new false) one that changed. */
+	void (*violation)(void *context, const struct hf_session *session,
+			  const struct hf_violation *violation, bool is_new);
+	/* The very end; all fields are final. */
+	void (*finished)(void *context, const struct hf_session *session);
+};
+
+struct hf_session_options {
+	const char *const *argv;
+	const struct hf_session_observer *observer;	/* may be NULL */
+	struct hf_progress *progress;			/* may be NULL */
+	/* Descriptors of the caller to keep open in our processes (report). */
+	const int *keep;
+	size_t keep_count;
+};
+
+struct hf_session {
+	const struct hf_project *project;
+	const char *const *argv;
+	struct hf_name name;		/* "" before it is journalled */
+	struct hf_manifest snapshot;	/* what the tree must be at the end */
+	struct hf_snapshot_result recorded;
+	bool is_first;			/* nothing was recorded before */
+	bool has_policy_changed;
+	size_t protected_before;	/* by the policy of the run before */
+	enum hf_session_status status;
+	int exit_status;		/* ours; 0 means the command's own */
+	bool has_command_result;
+	int command_code;		/* -1: none */
+	int command_signal;
+	int exec_errno;
+	int64_t started_ns;
+	int64_t ended_ns;		/* 0 while running */
+	bool was_stopped;		/* a change that landed ended the command */
+	bool is_survivor;		/* guard or front died */
+	bool is_watch_complete;
+	const char *watch_why;		/* NULL when complete */
+	size_t protected_count;
+	size_t verified_count;		/* right by content at the end */
+	struct hf_processes leftovers;
+	size_t unended;
+	struct hf_violations violations;
+	/* Paths that the policy lets the command change and that it changed. */
+	const char **allowed;
+	size_t allowed_count;
+	struct hf_error error;		/* status ERROR or UNRESTORED: why */
+	struct hf_buffer *notes;	/* lines of the scan worth saying */
+};
+
+struct hf_session_result {
+	int status;		/* what to exit with, see below */
+	int command_code;	/* -1: none */
+	int command_signal;	/* die of it when status is 0 and this is not */
+	size_t violations;
+};
+
+/*
+ * Run it all.  Returns 0 with *ret_result, or a failure before the command was
+ * started (exit status by hf_session_failure_status()).  The project's store is
+ * opened inside.
+ */
+MUST_CHECK int hf_session_run(struct hf_project *project,
+			      const struct hf_session_options *options,
+			      struct hf_session_result *ret_result,
+			      struct hf_error *err);
+
+/* 98 for HF_ERR_UNDECIDED, 125 for all else. */
+int hf_session_failure_status(const struct hf_error *err);
+
+/*
+ * Is the calling process inside a run of the same root?  Then `run` steps aside
+ * and other commands say so.  False when there is no store.
+ */
+bool hf_session_is_inside(struct hf_project *project);
+
+#endif /* HF_GUARD_SESSION_H */

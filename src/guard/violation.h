@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Violations: what happened to protected entries, grouped.
+ *
+ * Repeats of one operation on one path (later: by one process in one test) are
+ * one violation with a count.
+ */
+#ifndef HF_GUARD_VIOLATION_H
+#define HF_GUARD_VIOLATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "core/entry.h"
+#include "platform/job.h"
+
+struct hf_error;
+struct hf_buffer;
+
+struct hf_violation {
+	const char *path;
+	const char *rule;
+	const char *operation;	/* "write", "remove", "rename", ...; as far as known */
+	const char *detail;	/* "" when none */
+	unsigned change;	/* set of enum hf_change; 0: undone meanwhile */
+	bool has_landed;
+	bool is_restored;
+	bool is_stuck;		/* could not be put back */
+	const char *kept;	/* relative to the store; NULL for none */
+	const char *error;	/* why it is stuck; NULL */
+	struct hf_entry before;	/* strings live as long as the list */
+	struct hf_entry after;
+	bool has_after;
+	uint64_t count;
+	int64_t time_ns;
+	/* Who might have done it: processes of the command that were alive. */
+	struct hf_process *candidates;
+	size_t candidate_count;
+};
+
+struct hf_violations {
+	struct hf_violation **items;	/* pointers stay valid */
+	size_t count;
+	size_t capacity;
+	struct hf_arena arena;
+};
+
+#define HF_VIOLATIONS_INIT { .items = NULL }
+#define cleanup_violations CLEANUP(hf_violations_done)
+
+/*
+ * The violation of (path, operation), made when it is not there; before may be
+ * NULL (an addition).  NULL when out of memory.  Counts and is otherwise left to
+ * the caller.
+ */
+struct hf_violation *hf_violations_note(struct hf_violations *violations,
+					const char *path, const char *rule,
+					const char *operation,
+					const struct hf_entry *before,
+					int64_t time_ns);
+/* Any violation of this path; NULL when there is none. */
+struct hf_violation *hf_violations_find(const struct hf_violations *violations,
+					const char *path);
+/* How many different paths, and how many that changed for good (landed). */
+size_t hf_violations_paths(const struct hf_violations *violations);
+
+/* Copy an entry so that it lives as long as the list; 0 or -ENOMEM. */
+MUST_CHECK int hf_violations_copy_entry(struct hf_violations *violations,
+					struct hf_entry *to,
+					const struct hf_entry *from);
+/* Copy processes as the candidates of a violation; 0 or -ENOMEM. */
+MUST_CHECK int hf_violations_set_candidates(struct hf_violations *violations,
+					    struct hf_violation *violation,
+					    const struct hf_processes *from);
+void hf_violations_done(struct hf_violations *violations);
+
+#endif /* HF_GUARD_VIOLATION_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process seam: run one command as if holdfast were not there, outlive it
+ * with all its descendants, and survive the death of any process of ours.
+ *
+ * Three processes besides the command (DESIGN 5.1): front is the caller, guard
+ * watches and settles, canary tells the two about signals and deaths.  The
+ * mechanics are the system's; what is watched and what settling means is told
+ * by hooks, which run in guard.  After guard's death settle runs in front.
+ */
+#ifndef HF_PLATFORM_JOB_H
+#define HF_PLATFORM_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/defs.h"
+
+struct hf_error;
+struct hf_job;
+
+/* A process as far as it could be looked at; strings are "" when unknown. */
+struct hf_process {
+	int64_t pid;
+	int64_t parent;
+	char comm[32];
+	char *command_line;	/* argv, each word ended by NUL; may be NULL */
+	size_t command_line_len;
+	bool has_ended;		/* of a leftover: did it end in time? */
+};
+
+struct hf_processes {
+	struct hf_process *items;
+	size_t count;
+	size_t capacity;
+};
+
+#define HF_PROCESSES_INIT { .items = NULL }
+#define cleanup_processes CLEANUP(hf_processes_done)
+void hf_processes_done(struct hf_processes *processes);
+
+/* How it all ended, for settle. */
+struct hf_job_end {
+	bool has_run;		/* the command was executed */
+	int exec_errno;		/* why it was not; 0 when it never came to it */
+	int code;		/* exit code; -1 when there is none */
+	int signal;		/* that ended it; 0 when none */
+	bool was_stopped;	/* ended by hf_job_stop() */
+	bool is_survivor;	/* another process of ours died before */
+	/* Alive when the command had ended; those that could not be ended are
+	 * counted in unended. */
+	struct hf_processes leftovers;
+	size_t unended;
+};
+
+struct hf_job_hooks {
+	void *context;
+	/* The command is forked and held.  Negative: it never starts. */
+	int (*arm)(void *context, struct hf_job *job, struct hf_error *err);
+	/* The descriptor given to hf_job_listen() is readable. */
+	void (*ready)(void *context, struct hf_job *job);
+	/* The time given to hf_job_set_alarm() has come. */
+	void (*alarm)(void *context, struct hf_job *job);
+	/* "go" was said: slow work that may run beside the command. */
+	void (*started)(void *context, struct hf_job *job);
+	/*
+	 * Everything has ended.  Returns what run exits with: 0 for the
+	 * command's own status, or 97, 98, 125.
+	 */
+	int (*settle)(void *context, const struct hf_job_end *end);
+};
+
+struct hf_job_options {
+	const char *const *argv;	/* NULL-terminated */
+	const char *variable;		/* "NAME=VALUE" added for the command */
+	bool wait_for_leftovers;	/* up to the limit, instead of ending them */
+	uint32_t leftover_limit_ms;	/* how long to wait then */
+	/* Descriptors of ours that front and guard keep; all others are closed
+	 * there, and these are closed in the command. */
+	const int *keep;
+	size_t keep_count;
+	struct hf_job_hooks hooks;
+};
+
+struct hf_job_result {
+	int status;		/* settle's */
+	bool has_run;
+	int exec_errno;
+	int code;
+	int signal;
+};
+
+/*
+ * Returns in front, when all has ended.  The caller must have one thread and no
+ * children.  HF_ERR_SYSTEM when the processes cannot be made; arm's failure is
+ * passed on as it is.
+ */
+MUST_CHECK int hf_job_run(const struct hf_job_options *options,
+			  struct hf_job_result *ret_result,
+			  struct hf_error *err);
+
+/* -- for hooks ------------------------------------------------------------ */
+
+/* Poll this descriptor and call ready; -1 for none. */
+void hf_job_listen(struct hf_job *job, int fd);
+/* Call alarm at this time of hf_system_boot_ns(); 0 for never. */
+void hf_job_set_alarm(struct hf_job *job, int64_t boot_ns);
+/* End the whole tree at once; settle follows. */
+void hf_job_stop(struct hf_job *job);
+/* The command's processes that live now. */
+MUST_CHECK int hf_job_processes(struct hf_job *job,
+				struct hf_processes *ret_processes);
+
+/* -- for the caller ------------------------------------------------------- */
+
+/* The calling process and its start time, as in a journal. */
+void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start);
+/* Is (pid, start) an ancestor of the calling process? */
+bool hf_process_is_ancestor(uint64_t pid, uint64_t start);
+/* Become the command; returns -errno. */
+int hf_process_exec(const char *const *argv);
+/* End by this signal, without a core file; exits with 128 + signal where the
+ * signal does not end a process. */
+_Noreturn void hf_process_die_by(int signal);
+
+#endif /* HF_PLATFORM_JOB_H */

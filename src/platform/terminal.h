@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The terminal seam: is there a person, how wide is the line, say something.
+ */
+#ifndef HF_PLATFORM_TERMINAL_H
+#define HF_PLATFORM_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HF_STDIN	0
+#define HF_STDOUT	1
+#define HF_STDERR	2
+
+bool hf_terminal_is(int fd);
+/* Columns, or 80 when unknown. */
+unsigned hf_terminal_width(int fd);
+/* Colours wanted and understood: a terminal that is not "dumb"? */
+bool hf_terminal_has_color(int fd);
+/* All of it in as few writes as possible; a vanished reader is ignored. */
+void hf_terminal_write(int fd, const char *text, size_t len);
+/* One line from a person, without the newline; -1 at the end of input. */
+int hf_terminal_read_line(int fd, char *line, size_t size);
+
+#endif /* HF_PLATFORM_TERMINAL_H */
