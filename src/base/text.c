@@ -8,8 +8,8 @@
 
 #include "base/buffer.h"
 
-#define NS_PER_S	INT64_C(1000000000)
-#define S_PER_DAY	INT64_C(86400)
+#define NS_PER_S  INT64_C(1000000000)
+#define S_PER_DAY INT64_C(86400)
 
 static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] =
@@ -72,7 +72,7 @@ static bool is_c1(const char *data, size_t len)
 /* -- quoting ------------------------------------------------------------- */
 
 /* Of a character: as many bytes as one has at most, each escaped. */
-#define ESCAPE_MAX	16
+#define ESCAPE_MAX 16
 
 static size_t escape_byte(char *out, unsigned char c)
 {
@@ -108,8 +108,7 @@ static size_t quote_one(char out[ESCAPE_MAX], const char *text, size_t len,
 	if (is_c1(text, used)) {
 		const size_t first = escape_byte(out, c);
 
-		return first +
-		       escape_byte(out + first, (unsigned char)text[1]);
+		return first + escape_byte(out + first, (unsigned char)text[1]);
 	}
 	memcpy(out, text, used);
 	return used;
@@ -156,8 +155,8 @@ static size_t json_plain_len(const char *text, size_t len)
 {
 	size_t i = 0;
 
-	while (i < len && text[i] >= 0x20 && text[i] < 0x7f &&
-	       text[i] != '"' && text[i] != '\\')
+	while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' &&
+	       text[i] != '\\')
 		i++;
 	return i;
 }
@@ -168,7 +167,7 @@ static void add_json_escape(struct hf_buffer *buffer, unsigned code)
 
 	for (size_t i = 0; i + 1 < sizeof(names); i += 2) {
 		if ((unsigned char)names[i] == code) {
-			const char escape[] = { '\\', names[i + 1] };
+			const char escape[] = {'\\', names[i + 1]};
 
 			hf_buffer_add(buffer, escape, sizeof(escape));
 			return;
@@ -333,9 +332,9 @@ static void civil_date(int64_t days, int64_t *year, unsigned *month,
 	const int64_t shifted = days + 719468;
 	const int64_t era = shifted / 146097;
 	const unsigned in_era = (unsigned)(shifted % 146097);
-	const unsigned era_year = (in_era - in_era / 1460 + in_era / 36524 -
-				   in_era / 146096) /
-				  365;
+	const unsigned era_year =
+		(in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) /
+		365;
 	const unsigned in_year =
 		in_era - (365 * era_year + era_year / 4 - era_year / 100);
 	const unsigned march_month = (5 * in_year + 2) / 153;
@@ -421,8 +420,7 @@ void hf_base64_encode(struct hf_buffer *out, const void *data, size_t len)
 /* The value of a base64 digit, or -1. */
 static int base64_value(char c)
 {
-	const char *const digit =
-		c == '\0' ? NULL : strchr(base64_digits, c);
+	const char *const digit = c == '\0' ? NULL : strchr(base64_digits, c);
 
 	return digit ? (int)(digit - base64_digits) : -1;
 }

@@ -31,7 +31,7 @@ struct hf_stat {
 	uint64_t ino;
 	uint64_t rdev;		/* of a device node */
 	uint64_t blocks;	/* allocated, in units of 512 bytes */
-	int64_t mtime_ns;
+	int64_t mtime_ns;	/* past the year 2262: INT64_MAX */
 	int64_t ctime_ns;
 };
 
@@ -89,7 +89,7 @@ MUST_CHECK int hf_file_read_link_at(int dir_fd, const char *name,
 				    struct hf_buffer *ret_text);
 /* The names in a directory, "." and ".." left out, in no order. */
 struct hf_directory;	/* an open listing */
-/* Takes a duplicate of dir_fd: the caller keeps its own. */
+/* The caller keeps dir_fd, but has one listing of it at a time. */
 MUST_CHECK int hf_directory_open(int dir_fd, struct hf_directory **ret);
 /*
  * 1 with the next name (valid until the next call), 0 at the end.  *ret_kind is
@@ -110,7 +110,8 @@ MUST_CHECK char *hf_file_canonical(const char *path);
 MUST_CHECK int64_t hf_file_read(int fd, void *data, size_t len);
 MUST_CHECK int hf_file_write(int fd, const void *data, size_t len);	/* all of it */
 MUST_CHECK int hf_file_seek(int fd, uint64_t offset);
-/* Where data begins at or after offset (holes skipped); size when none. */
+/* Where data begins at or after offset (holes skipped); size when none.  The
+ * position is undefined afterwards: hf_file_seek(). */
 MUST_CHECK int64_t hf_file_next_data(int fd, uint64_t offset, uint64_t size);
 MUST_CHECK int hf_file_truncate(int fd, uint64_t size);
 /* To the disk: content and what is needed to find it. */
@@ -126,7 +127,11 @@ MUST_CHECK int hf_file_read_all(int fd, size_t max, struct hf_buffer *ret_data);
 
 MUST_CHECK int hf_file_rename_at(int from_fd, const char *from, int to_fd,
 				 const char *to);
-/* The same, but -EEXIST when the target exists. */
+/*
+ * The same, but -EEXIST when the target exists.  Where the file system cannot
+ * do it at once, a second name is made and the first removed (a crash in
+ * between leaves both); of a directory it is -EINVAL then.
+ */
 MUST_CHECK int hf_file_rename_new_at(int from_fd, const char *from, int to_fd,
 				     const char *to);
 /* Both names trade places at once; -EINVAL or -ENOSYS where unsupported. */
@@ -136,6 +141,7 @@ MUST_CHECK int hf_file_link_at(int from_fd, const char *from, int to_fd,
 			       const char *to);
 MUST_CHECK int hf_file_unlink_at(int dir_fd, const char *name);
 MUST_CHECK int hf_file_rmdir_at(int dir_fd, const char *name);
+/* Less the umask, as hf_file_mknod_at(). */
 MUST_CHECK int hf_file_mkdir_at(int dir_fd, const char *name, uint32_t mode);
 /* Every missing directory of an absolute path, mode 0700. */
 MUST_CHECK int hf_file_mkdir_path(const char *path);
@@ -164,13 +170,15 @@ MUST_CHECK int hf_file_set_mtime_at(int dir_fd, const char *name,
  * Extended attributes, POSIX ACLs among them (system.posix_acl_*): all that the
  * user can read and set, sorted by name, as one text:
  * "name=<base64>\n" for each, "" when there are none or the file system has
- * none.  security.* and trusted.* are recorded as root only, ima/evm never.
+ * none.  In the name "%", "=" and what is no printable ASCII are %XX.
+ * security.* and trusted.* are recorded as root only, ima/evm never.
  * A link's own are looked at, never its target's.
  */
 MUST_CHECK int hf_file_get_xattrs_at(int dir_fd, const char *name,
 				     struct hf_buffer *ret_text);
 MUST_CHECK int hf_file_get_xattrs(int fd, struct hf_buffer *ret_text);
-/* Make them what text says: others are removed.  First failure returned. */
+/* Make them what text says: others are removed.  All is tried, and the first
+ * failure returned; -EINVAL, with nothing done, where the lines are damaged. */
 MUST_CHECK int hf_file_set_xattrs(int fd, const char *text);
 MUST_CHECK int hf_file_set_xattrs_at(int dir_fd, const char *name,
 				     const char *text);

@@ -15,11 +15,13 @@
 bool hf_terminal_is(int fd);
 /* Columns, or 80 when unknown. */
 unsigned hf_terminal_width(int fd);
-/* Colours wanted and understood: a terminal that is not "dumb"? */
+/* A terminal, then.  What it calls itself stands in the environment, which is
+ * not read: a dumb one needs --color never. */
 bool hf_terminal_has_color(int fd);
 /* All of it in as few writes as possible; a vanished reader is ignored. */
 void hf_terminal_write(int fd, const char *text, size_t len);
-/* One line from a person, without the newline; -1 at the end of input. */
+/* One line from a person, without the newline, cut to size: its length, or -1
+ * at the end of input. */
 int hf_terminal_read_line(int fd, char *line, size_t size);
 
 #endif /* HF_PLATFORM_TERMINAL_H */
