@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Install, build and test everything.
+#
+#	sh tests/run.sh
+#
+# Ends with "N passed, 0 failed" and 0, or says what failed.  A skipped test is a
+# failure here.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+export HF_MUST_WORK=1
+jobs=$(nproc)
+
+passed=0
+failed=0
+complaints=
+
+say()
+{
+	printf '\n== %s\n' "$*"
+}
+
+# complain COUNT WHAT
+complain()
+{
+	failed=$((failed + $1))
+	complaints="$complaints
+	$2"
+}
+
+# build PRESET [CMAKE-ARGUMENT...]
+build()
+{
+	preset=$1
+	shift
+	say "build $preset"
+	if cmake --preset "$preset" "$@" >"$work/log" 2>&1 &&
+		cmake --build --preset "$preset" -j "$jobs" >>"$work/log" 2>&1
+	then
+		return 0
+	fi
+	tail -n 60 "$work/log"
+	complain 1 "build $preset"
+	return 1
+}
+
+# attribute NAME FILE: of a JUnit file's first element.
+attribute()
+{
+	sed -n "/<testsuite/,/>/s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$2" |
+		head -n 1
+}
+
+# run_ctest PRESET [CTEST-ARGUMENT...]
+run_ctest()
+{
+	preset=$1
+	shift
+	say "test $preset"
+	ctest --test-dir ".build/$preset" -j "$jobs" --output-on-failure \
+		--no-tests=error --output-junit "$work/junit.xml" "$@"
+	if [ ! -s "$work/junit.xml" ]; then
+		complain 1 "ctest of $preset did not run"
+		return
+	fi
+	tests=$(attribute tests "$work/junit.xml")
+	bad=$(attribute failures "$work/junit.xml")
+	skipped=$(attribute skipped "$work/junit.xml")
+	disabled=$(attribute disabled "$work/junit.xml")
+	passed=$((passed + tests - bad - skipped - disabled))
+	[ "$bad" = 0 ] || complain "$bad" "$preset: $bad tests failed"
+	[ "$skipped$disabled" = 00 ] ||
+		complain $((skipped + disabled)) "$preset: tests were skipped"
+	rm -f "$work/junit.xml"
+}
+
+# run_scenarios [ARGUMENT...]: in a place that every user can reach.
+run_scenarios()
+{
+	say "scenarios $*"
+	python3 "$work/scenarios/check.py" --gate off --verbose \
+		--holdfast "$work/holdfast" "$@" >"$work/log" 2>&1
+	cat "$work/log"
+	result=$(sed -n 's/^\([0-9]*\) wrong of \([0-9]*\)$/\1 \2/p' "$work/log")
+	if [ -z "$result" ]; then
+		complain 1 "scenarios $*: did not run"
+		return
+	fi
+	wrong=${result% *}
+	passed=$((passed + ${result#* } - wrong))
+	[ "$wrong" = 0 ] || complain "$wrong" "scenarios $*: $wrong wrong"
+}
+
+work=$(mktemp -d /tmp/hf-run-XXXXXX) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+chmod 755 "$work"
+
+. tests/packages.sh
+hf_install build test || exit 1
+
+if build dev; then
+	run_ctest dev
+fi
+if build asan; then
+	run_ctest asan -L '^(unit|fault|fuzz|e2e)$'
+fi
+
+# The other compiler, and the fuzzers with it.
+build fuzz -DHF_WERROR=ON && passed=$((passed + 1))
+
+if build release; then
+	cp .build/release/src/holdfast "$work/holdfast"
+	cp -R tests/scenarios "$work/scenarios"
+	run_scenarios
+	if [ "$(id -u)" = 0 ]; then
+		run_scenarios --user 1000
+	fi
+
+	say 'demo'
+	if sh fixtures/demo.sh; then
+		passed=$((passed + 1))
+	else
+		complain 1 'fixtures/demo.sh'
+	fi
+fi
+
+[ -z "$complaints" ] || printf '\nfailed:%s\n' "$complaints"
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ]
