@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Make and remove the temporary directory of a test. */
-#include "tmpdir.h"
+#include "support/tmpdir.h"
 
 #include <dirent.h>
 #include <errno.h>
