@@ -151,6 +151,17 @@ static int compare_members(const void *a, const void *b)
 	return strcmp((*left)->string, (*right)->string);
 }
 
+/* The duplicate: sorting does not keep the order of equal keys. */
+static const cJSON *last_member(const cJSON *object, const char *key)
+{
+	const cJSON *last = NULL;
+
+	for (const cJSON *member = object->child; member; member = member->next)
+		if (strcmp(member->string, key) == 0)
+			last = member;
+	return last;
+}
+
 /* By sorting: a document of a megabyte can hold 100,000 members. */
 static int check_keys(const struct hf_json *json, const cJSON *object,
 		      struct hf_error *err)
@@ -173,8 +184,10 @@ static int check_keys(const struct hf_json *json, const cJSON *object,
 	qsort(members, count, sizeof(*members), compare_members);
 	for (size_t i = 1; i < count; i++) {
 		if (strcmp(members[i]->string, members[i - 1]->string) == 0)
-			return hf_json_fail(json, members[i], err,
-					    "duplicate key '%s'",
+			return hf_json_fail(json,
+					    last_member(object,
+							members[i]->string),
+					    err, "duplicate key '%s'",
 					    HF_QUOTE(members[i]->string));
 	}
 	return 0;
