@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Repair by hand: see what differs, put it back, change one's mind.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+remember project
+cd project
+
+expect 0 "$holdfast" snapshot
+expect 0 "$holdfast" snapshot		# nothing new
+expect 0 "$holdfast" verify
+expect 0 "$holdfast" status
+expect 0 "$holdfast" restore		# nothing to do
+unchanged project
+
+# Damage while nobody looks.
+damage()
+{
+	echo 'precious' >personas.toml
+	rm presets.toml
+	chmod 644 credentials.toml
+}
+damage
+cp -p personas.toml "$dir/damaged"
+expect 1 "$holdfast" verify
+for file in personas presets credentials; do
+	grep -q "$file.toml" "$dir/out" "$dir/err" || fail "verify: no $file.toml"
+done
+expect 1 "$holdfast" status
+
+# Looking changes nothing.
+survey project >"$dir/damaged.survey"
+expect 0 "$holdfast" restore --dry-run
+grep -q 'presets.toml' "$dir/out" "$dir/err" || fail 'the plan names no file'
+survey project | diff "$dir/damaged.survey" - || fail 'a dry run acted'
+
+# One path alone.
+expect 0 "$holdfast" restore presets.toml
+[ -e presets.toml ] || fail 'presets.toml is still missing'
+[ "$(cat personas.toml)" = precious ] || fail 'restored more than was asked for'
+
+# The rest; the last line says how to go back.
+expect 0 "$holdfast" restore
+unchanged project
+undo=$(tail -n 1 "$dir/err" | sed -n 's/.*undo: holdfast undo \([^ ]*\)$/\1/p')
+[ -n "$undo" ] || fail 'the last line is not how to undo'
+expect 0 "$holdfast" verify
+
+expect 0 "$holdfast" undo "$undo"
+cmp personas.toml "$dir/damaged" || fail 'undo did not bring it back'
+[ "$(stat -c %a credentials.toml)" = 644 ] || fail 'undo forgot the mode'
+
+# And forward again; without a name it is the last one that is undone.
+expect 0 "$holdfast" restore
+unchanged project
+expect 0 "$holdfast" undo
+[ "$(cat personas.toml)" = precious ] || fail 'undo without a name'
+expect 0 "$holdfast" restore
+unchanged project
+
+# After a guarded run the same holds.
+expect 97 "$holdfast" run -- sh -c 'echo worthwhile after all >presets.toml'
+unchanged project
+said 'holdfast undo'
+expect 0 "$holdfast" undo
+[ "$(cat presets.toml)" = 'worthwhile after all' ] || fail 'undo of a run'
+expect 0 "$holdfast" restore
+unchanged project
+
+# The person may go on with a change: it is drift, said once, and recorded.
+echo '# changed by hand' >>presets.toml
+expect 0 "$holdfast" run -- true
+said '^holdfast: note: presets.toml changed since the last run'
+expect 0 "$holdfast" run -- true
+silent 'the drift is known'
+
+# An earlier snapshot by its name, from the log.
+expect 0 "$holdfast" log
+first=$(grep -oE '[0-9]{8}[^ ]*|s[0-9]+|[0-9a-f]{8,}' "$dir/out" | tail -n 1)
+[ -n "$first" ] || fail 'the log names no snapshot'
+expect 0 "$holdfast" restore --from "$first"
+unchanged project
+
+# What cannot be: a name that is not protected, an undo that does not exist.
+expect 2 "$holdfast" restore no-such-file.toml
+said '^holdfast: '
+expect 2 "$holdfast" restore --from no-such-snapshot
+expect 2 "$holdfast" undo no-such-undo
+unchanged project

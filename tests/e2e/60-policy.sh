@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is protected: flags, holdfast.json, how it is found, and whose it may be.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+mkdir -p project/data/sub project/node_modules/x project/src
+for name in data/a.csv data/sub/b.csv node_modules/x/c.csv src/d.csv; do
+	echo "$name" >"project/$name"
+done
+cd project
+
+# protects EXPECTED ARGUMENT...: the number of protected entries.
+protects()
+{
+	number=$1
+	shift
+	expect 0 "$holdfast" run --report "$dir/report.json" --store "$dir/s-$$" \
+		"$@" -- true
+	report "r['protected'] == $number"
+	rm -rf "$dir/s-$$"
+}
+
+protects 6
+protects 1 --protect personas.toml
+protects 5 --protect '*.toml' --exclude 'p*s.toml' --exclude tool_presets.toml \
+	--protect presets.toml
+protects 1 --protect 'data/*.csv'
+protects 3 --protect '**/*.csv'			# not what npm installs
+protects 1 --protect 'node_modules/**/*.csv'	# unless named
+protects 1 --protect absent.txt
+protects 6 --protect '[!x]*.toml'
+protects 1 --protect 'm*_????.toml' --protect '!*history*'
+
+# The file: comments, and everything it can say.
+cat >holdfast.json <<'END'
+// What took long to write.
+{
+  "$schema": "holdfast.schema.json",
+  "protect": [
+    "*.toml",			// the hand-written ones
+    "!tool_presets.toml",
+    "data/",
+    /* the settings protect themselves */ "!holdfast.json"
+  ],
+  "allow": ["manual_slop_history.toml"],
+  "commands": [{ "match": "sh -c * presets", "allow": ["presets.toml"] }],
+  "gate": "auto", "read-write-opens": "observe",
+  "on-landed": "stop", "on-outside": "stay", "on-drift": "say", "leftovers": "end",
+  "min-protected": 5,
+  "retention": { "contents": 20, "days": 90, "size": "2G" }
+}
+END
+guard() { wanted=$1; shift; expect "$wanted" "$holdfast" run "$@"; }
+guard 0 -- true
+cp holdfast.json "$dir/policy"
+guard 97 -- sh -c 'echo >>holdfast.json'
+said 'holdfast.json'
+cmp holdfast.json "$dir/policy" || fail 'the policy did not protect itself'
+guard 97 -- sh -c 'rm data/sub/b.csv'
+[ -e data/sub/b.csv ] || fail 'data/ is not protected'
+guard 97 -- sh -c 'touch data/sub/new'
+[ ! -e data/sub/new ] || fail 'a new entry stayed'
+guard 0 -- sh -c 'echo >>tool_presets.toml'
+guard 0 -- sh -c 'echo >>manual_slop_history.toml'
+guard 97 -- sh -c 'echo >>presets.toml'
+guard 0 -- sh -c 'echo >>presets.toml; : presets'
+guard 125 --min-protected 100 -- true
+
+# Found from below, up to the repository's top and no further.
+cd data/sub
+guard 97 -- sh -c 'echo >>../../personas.toml'
+cmp ../../personas.toml "$top/fixtures/sample/personas.toml" || fail 'not from below'
+mkdir -p inner/.git
+cd inner
+echo 'a = 1' >own.toml
+guard 0 -- sh -c 'echo >>../../../personas.toml'	# another project's
+guard 97 -- sh -c 'echo >>own.toml'
+cd ../../..
+rm -rf data/sub/inner
+cp "$top/fixtures/sample/personas.toml" .
+expect 0 "$holdfast" snapshot
+
+# --config and --root win, from anywhere; the root is the file's directory.
+cd /
+guard 97 --config "$dir/project/holdfast.json" -- \
+	sh -c 'echo >>"$0/personas.toml"' "$dir/project"
+mkdir "$dir/elsewhere"
+cp "$dir/project/personas.toml" "$dir/elsewhere"
+guard 97 --root "$dir/elsewhere" -- sh -c 'echo >>"$0/personas.toml"' "$dir/elsewhere"
+guard 0 --root "$dir/elsewhere" -- sh -c 'echo >>"$0/personas.toml"' "$dir/project"
+cp "$top/fixtures/sample/personas.toml" "$dir/project"
+cd "$dir/project"
+
+# No environment variable has a say.
+printf '{ "protect": ["nothing-of-this"] }' >"$dir/other.json"
+HOLDFAST_CONFIG=$dir/other.json HOLDFAST_ROOT=/ HOLDFAST_PROTECT=x \
+	HOLDFAST_GATE=off HOME=$dir/elsewhere \
+	guard 97 -- sh -c 'echo >>personas.toml'
+
+# A changed policy is said, once.
+sed -i '/data/d' holdfast.json
+guard 0 --min-protected 1 -- true
+said '^holdfast: .*policy changed'
+guard 0 --min-protected 1 -- true
+silent 'the policy is known'
+
+# Somebody else's policy is not obeyed.
+if chown 1 holdfast.json 2>/dev/null; then
+	guard 125 -- touch "$dir/started"
+	said '^holdfast: .*holdfast.json'
+	[ ! -e "$dir/started" ] || fail 'obeyed a stranger'
+	chown "$(id -u)" holdfast.json
+fi
+
+# on-landed is the file's, --keep-going the caller's; --dry-run only tells.
+sed -i 's/"on-landed": "stop"/"on-landed": "keep-going"/' holdfast.json
+guard 97 --min-protected 1 -- sh -c 'echo >>personas.toml; sleep 1; echo went on'
+grep -q 'went on' "$dir/out" || fail 'on-landed was ignored'
+guard 0 --dry-run --min-protected 1 -- touch "$dir/started"
+[ ! -e "$dir/started" ] || fail 'a dry run ran the command'
+grep -q 'personas.toml' "$dir/out" "$dir/err" || fail 'a dry run names nothing'

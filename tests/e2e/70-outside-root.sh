@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Files outside the root are put back in their place; links lead nowhere else.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+mkdir -p outside/app/themes
+echo 'colour = 1' >outside/app/settings.toml
+echo 'dusk' >outside/app/themes/dusk.txt
+echo 'victim' >outside/victim.txt
+remember project
+remember outside
+cd project
+
+guard()
+{
+	wanted=$1
+	shift
+	expect "$wanted" "$holdfast" run --report "$dir/report.json" \
+		--protect '*.toml' --protect "$dir/outside/app/settings.toml" \
+		--protect "$dir/outside/app/themes/" -- sh -c "$@"
+}
+
+guard 0 true
+report 'r["protected"] >= 8'
+guard 97 'echo "colour = 2" >"$0/settings.toml"' "$dir/outside/app"
+report "v('$dir/outside/app/settings.toml')['change'] == 'content'"
+said "$dir/outside/app/settings.toml"
+unchanged project
+unchanged outside
+guard 97 'rm -r "$0"' "$dir/outside/app"
+unchanged project
+unchanged outside
+guard 97 'touch "$0/themes/new"' "$dir/outside/app"
+unchanged project
+unchanged outside
+guard 0 'echo >>"$0/victim.txt"; echo victim >"$0/victim.txt"' "$dir/outside"
+remember outside
+
+# By hand too, from wherever one stands.
+protect_outside="--protect *.toml --protect $dir/outside/app/settings.toml"
+set -f
+expect 0 "$holdfast" snapshot $protect_outside
+echo 'colour = 3' >"$dir/outside/app/settings.toml"
+cd /
+expect 1 "$holdfast" verify --root "$dir/project" $protect_outside
+expect 0 "$holdfast" restore --root "$dir/project" $protect_outside
+set +f
+cd "$dir/project"
+unchanged project
+unchanged outside
+
+# A parent swapped for a link: the restore must not write where it leads.
+mkdir "$dir/trap"
+echo 'trapped' >"$dir/trap/settings.toml"
+guard 97 'mv "$0/app" "$0/app.old"; ln -s "$1/trap" "$0/app"' "$dir/outside" "$dir"
+[ "$(cat "$dir/trap/settings.toml")" = trapped ] || fail 'wrote through the link'
+[ "$(cat "$dir/outside/app/settings.toml")" = 'colour = 1' ] || fail 'not put back'
+rm -rf "$dir/outside/app.old"
+unchanged project
+unchanged outside
+
+# A protected link is protected itself, its target is not.
+ln -s "$dir/outside/victim.txt" link.toml
+remember project
+expect 0 "$holdfast" run -- sh -c 'echo changed >"$0"' "$dir/outside/victim.txt"
+said '^holdfast: note: .*link.toml' || true
+expect 97 "$holdfast" run -- sh -c 'rm link.toml; echo x >link.toml'
+[ "$(readlink link.toml)" = "$dir/outside/victim.txt" ] || fail 'another link'
+[ "$(cat "$dir/outside/victim.txt")" = changed ] || fail 'restored through a link'
+
+# A store beneath the root is protected like everything else.
+expect 0 "$holdfast" run --store "$dir/project/.store" -- true
+expect 97 "$holdfast" run --store "$dir/project/.store" -- \
+	sh -c 'echo x >>.store/store.json'
+expect 0 "$holdfast" run --store "$dir/project/.store" -- true

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The command has the caller's descriptors and none of ours; ours do not grow.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+cd project
+expect 0 "$holdfast" run -- true
+
+# The same with and without holdfast, whatever the caller passes on.
+compare()
+{
+	"$support/list_fds" >"$dir/bare"
+	"$holdfast" run -- "$support/list_fds" >"$dir/guarded" 2>"$dir/err"
+	cmp "$dir/bare" "$dir/guarded" || fail "$(cat "$dir/bare" "$dir/guarded")"
+}
+compare
+compare 7</dev/null 9>/dev/null
+"$support/list_fds" <&- 2>&- >"$dir/bare"
+"$holdfast" run -- "$support/list_fds" <&- 2>&- >"$dir/guarded"
+cmp "$dir/bare" "$dir/guarded" || fail 'closed descriptors were filled'
+
+# While it runs, holdfast itself holds neither the caller's input and output (a
+# pipe must end when the command ends) nor anything else it was given.
+cat >"$dir/look.sh" <<'END'
+pid=$PPID
+while [ "$pid" -gt 1 ] && grep -q '^holdfast' "/proc/$pid/comm"; do
+	for fd in 0 1 7; do
+		echo "$fd $(readlink "/proc/$pid/fd/$fd" || echo none)"
+	done
+	pid=$(sed 's/.*) . \([0-9]*\).*/\1/' "/proc/$pid/stat")
+done
+END
+echo input | "$holdfast" run -- sh "$dir/look.sh" 7<"$dir/bare" 2>"$dir/err" |
+	sort | uniq -c >"$dir/out"
+[ -s "$dir/out" ] || fail 'did not find holdfast above the command'
+! grep -vE ' ([01] /dev/null|7 none)$' "$dir/out" || fail 'held what it was given'
+
+# Fifty violations later it has as many as before.
+cat >"$dir/damage.sh" <<'END'
+fds() { ls "/proc/$PPID/fd" | wc -l; }
+wait_until()
+{
+	tries=0
+	until "$@"; do
+		sleep 0.05
+		tries=$((tries + 1))
+		[ $tries -lt 400 ] || exit 9
+	done
+}
+intact() { cmp -s personas.toml "$1"; }
+i=0
+while [ $i -lt 50 ]; do
+	echo "damage $i" >personas.toml
+	wait_until intact "$1"
+	i=$((i + 1))
+	[ $i != 5 ] || early=$(fds)
+done
+sleep 0.2
+echo "$early $(fds)"
+END
+expect 97 "$holdfast" run --keep-going -- \
+	sh "$dir/damage.sh" "$top/fixtures/sample/personas.toml"
+read -r early late <"$dir/out"
+[ "$late" -le "$early" ] || fail "from $early to $late descriptors"
