@@ -11,12 +11,16 @@
  *	rc = hf_restore_plan(&deltas, want, &options, &plan, err);
  *	rc = hf_restore_apply(&plan, &context, err);	(first failure, or 0)
  *	...plan.steps[i].result, .err tell about each...
+ *
+ * A plan has more steps than there are deltas: the directories above each entry
+ * are looked at again (change 0, SKIPPED when they are right).
  */
 #ifndef HF_CORE_RESTORE_H
 #define HF_CORE_RESTORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/compare.h"
 #include "core/journal.h"
@@ -46,12 +50,19 @@ struct hf_step {
 	unsigned change;		/* why: set of enum hf_change */
 	const char *source;		/* a kept path instead of the pack; or NULL */
 	enum hf_step_result result;
-	char *kept;			/* where the old state went; NULL for nowhere */
-	struct hf_error err;		/* of a failed step */
+	char *kept;		/* where the old state went; NULL for nowhere */
+	/* Why it failed, or was skipped; NULL when it is right. */
+	const struct hf_error *err;
+	/* The step of the directory it lies in; HF_STEP_NONE when there is none. */
+	size_t parent;
+	bool has_worked;	/* a directory: something changed in it */
 };
 
+#define HF_STEP_NONE	SIZE_MAX
+
 struct hf_plan {
-	struct hf_step *steps;	/* parents before children, removals last */
+	/* Parents before children; removals last, deepest first. */
+	struct hf_step *steps;
 	size_t count;
 	size_t capacity;
 };
@@ -91,13 +102,21 @@ struct hf_restore_context {
 	const struct hf_store *store;
 	struct hf_journal *journal;	/* of the session that restores */
 	int root_fd;
-	/* Called after each step, may be NULL. */
+	/* Called once for each step that has a result; may be NULL. */
 	void (*done)(void *context, const struct hf_step *step);
 	void *context;
 };
 
 MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
 				const struct hf_restore_context *context,
+				struct hf_error *err);
+
+/*
+ * Remove what a restore that was killed has left beside the entries of tree: our
+ * temporary names, when they are no directory or an empty one.  What they held
+ * was kept, or stands in a snapshot.  First failure, or 0.
+ */
+MUST_CHECK int hf_restore_sweep(int root_fd, const struct hf_tree *tree,
 				struct hf_error *err);
 
 /* How many steps ended so. */
