@@ -95,21 +95,23 @@ static int compare_entries(const void *a, const void *b)
 	return hf_path_compare(left->path, right->path);
 }
 
+/* Sort; a walk adds in order already, and finding that out is cheap. */
+static void sort(struct hf_tree *tree,
+		 int (*compare)(const void *a, const void *b))
+{
+	for (size_t i = 1; i < tree->count; i++) {
+		if (compare(&tree->entries[i - 1], &tree->entries[i]) >= 0) {
+			qsort(tree->entries, tree->count,
+			      sizeof(*tree->entries), compare);
+			return;
+		}
+	}
+}
+
 int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)
 {
-	bool is_sorted = true;
-	size_t i;
-
-	/* A walk adds in order already; finding that out is cheap. */
-	for (i = 1; i < tree->count && is_sorted; i++)
-		is_sorted = compare_entries(&tree->entries[i - 1],
-					    &tree->entries[i]) < 0;
-	if (is_sorted)
-		return 0;
-
-	qsort(tree->entries, tree->count, sizeof(*tree->entries),
-	      compare_entries);
-	for (i = 1; i < tree->count; i++) {
+	sort(tree, compare_entries);
+	for (size_t i = 1; i < tree->count; i++) {
 		const char *const path = tree->entries[i].path;
 
 		if (hf_path_compare(tree->entries[i - 1].path, path) == 0)
@@ -119,6 +121,35 @@ int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)
 				       HF_QUOTE(path));
 	}
 	return 0;
+}
+
+/* An ancestor gives way to everything else. */
+static int rank(enum hf_entry_role role)
+{
+	return role == HF_ROLE_ANCESTOR ? 1 : 0;
+}
+
+static int compare_with_role(const void *a, const void *b)
+{
+	const struct hf_entry *const left = a;
+	const struct hf_entry *const right = b;
+	const int order = compare_entries(a, b);
+
+	return order != 0 ? order : rank(left->role) - rank(right->role);
+}
+
+void hf_tree_sort_merge(struct hf_tree *tree)
+{
+	size_t kept = 0;
+
+	sort(tree, compare_with_role);
+	for (size_t i = 0; i < tree->count; i++) {
+		if (kept > 0 && compare_entries(&tree->entries[kept - 1],
+						&tree->entries[i]) == 0)
+			continue;
+		tree->entries[kept++] = tree->entries[i];
+	}
+	tree->count = kept;
 }
 
 struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Links that lead out of the protected set, or stand on the way into it. */
+#include "core/scan_note.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/scan.h"
+#include "core/scan_entry.h"
+
+static bool is_link(const struct hf_scan_options *options, const char *path)
+{
+	cleanup_fd int fd = -1;
+	struct hf_stat stat;
+	const char *name;
+
+	fd = hf_scan_open_parent(options->root_fd, path, &name);
+	return fd >= 0 && hf_file_stat_at(fd, name, &stat) == 0 &&
+	       stat.kind == HF_KIND_LINK;
+}
+
+bool hf_scan_is_behind_link(const struct hf_scan_options *options,
+			    const char *path, struct hf_buffer *notes)
+{
+	cleanup_fd int fd = -1;
+	char prefix[HF_PATH_MAX];
+	const char *name;
+	const char *slash;
+
+	fd = hf_scan_open_parent(options->root_fd, path, &name);
+	if (fd != -ENOTDIR && fd != -ELOOP)
+		return false;
+	for (slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		const size_t len = (size_t)(slash - path);
+
+		memcpy(prefix, path, len);
+		prefix[len] = '\0';
+		if (!is_link(options, prefix))
+			continue;
+		if (notes)
+			hf_buffer_printf(notes,
+					 "'%s' lies behind the link '%s' and is "
+					 "not protected; name its target\n",
+					 HF_QUOTE(path), HF_QUOTE(prefix));
+		return true;
+	}
+	return false;
+}
+
+static bool is_in_set(const struct hf_tree *tree, const char *path)
+{
+	const struct hf_entry *const entry = hf_tree_find(tree, path);
+
+	return entry && entry->role != HF_ROLE_ANCESTOR;
+}
+
+/* Where the text of the link at path points, by its letters; NULL with errno */
+static char *target_by_letters(const char *root, const char *path,
+			       const char *text)
+{
+	cleanup_free char *here = NULL;
+	cleanup_free char *joined = NULL;
+
+	if (hf_path_is_absolute(text))
+		return hf_path_normalize(text);
+	here = hf_path_is_absolute(path) ? hf_path_join("/", path + 1) :
+					   hf_path_join(root, path);
+	if (!here)
+		return NULL;
+	here[hf_path_parent_len(here)] = '\0';
+	joined = hf_path_join(here, text);
+	return joined ? hf_path_normalize(joined) : NULL;
+}
+
+/* Where the link at path ends in the end; NULL when that is nowhere. */
+static char *target_by_system(const char *root, const char *path)
+{
+	cleanup_free char *here = NULL;
+
+	if (hf_path_is_absolute(path))
+		return hf_file_canonical(path);
+	here = hf_path_join(root, path);
+	return here ? hf_file_canonical(here) : NULL;
+}
+
+static int note_link(const struct hf_scan_options *options,
+		     const struct hf_tree *tree, const struct hf_entry *entry,
+		     struct hf_buffer *notes, struct hf_error *err)
+{
+	cleanup_free char *target = NULL;
+	cleanup_free char *end = NULL;
+	const char *shown = entry->link;
+
+	target = target_by_letters(options->root, entry->path, entry->link);
+	if (!target && errno == ENOMEM)
+		return hf_fail_memory(err);
+	if (target) {
+		shown = hf_scan_entry_path(options->root, target);
+		if (is_in_set(tree, shown))
+			return 0;
+	}
+	end = target_by_system(options->root, entry->path);
+	if (end && is_in_set(tree, hf_scan_entry_path(options->root, end)))
+		return 0;
+	hf_buffer_printf(notes,
+			 "the link '%s' is protected, its target '%s' is not\n",
+			 HF_QUOTE(entry->path), HF_QUOTE(shown));
+	return 0;
+}
+
+int hf_scan_note_links(const struct hf_scan_options *options,
+		       const struct hf_tree *tree, struct hf_buffer *notes,
+		       struct hf_error *err)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+		int rc;
+
+		if (entry->stat.kind != HF_KIND_LINK ||
+		    entry->role != HF_ROLE_PROTECTED)
+			continue;
+		rc = note_link(options, tree, entry, notes, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}

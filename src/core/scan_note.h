@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a scan says about links.  Private to core/scan*.c.
+ */
+#ifndef HF_CORE_SCAN_NOTE_H
+#define HF_CORE_SCAN_NOTE_H
+
+#include <stdbool.h>
+
+#include "base/defs.h"
+
+struct hf_buffer;
+struct hf_error;
+struct hf_scan_options;
+struct hf_tree;
+
+/*
+ * Does a link stand where path has a directory?  Then path is not followed, and
+ * a note (notes may be NULL) says so.
+ */
+MUST_CHECK bool hf_scan_is_behind_link(const struct hf_scan_options *options,
+				       const char *path,
+				       struct hf_buffer *notes);
+
+/* A note for every protected link of the sorted tree whose target is not. */
+MUST_CHECK int hf_scan_note_links(const struct hf_scan_options *options,
+				  const struct hf_tree *tree,
+				  struct hf_buffer *notes,
+				  struct hf_error *err);
+
+#endif /* HF_CORE_SCAN_NOTE_H */
