@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/pattern.h"
 #include "core/scan.h"
 #include "core/scan_entry.h"
 
@@ -49,6 +50,42 @@ bool hf_scan_is_behind_link(const struct hf_scan_options *options,
 		return true;
 	}
 	return false;
+}
+
+/* Those are noted one by one, see hf_scan_is_behind_link(). */
+static bool has_literal_beneath(const struct hf_patterns *patterns,
+				const char *path)
+{
+	size_t position = 0;
+	const char *literal;
+	const char *rule;
+
+	while (hf_patterns_literal(patterns, &position, &literal, &rule)) {
+		if (hf_path_is_beneath(literal, path))
+			return true;
+	}
+	return false;
+}
+
+void hf_scan_note_closed_link(const struct hf_patterns *patterns,
+			      const char *root, const char *path,
+			      struct hf_buffer *notes)
+{
+	cleanup_free char *absolute = NULL;
+	struct hf_stat target;
+
+	if (!hf_patterns_reach_beneath(patterns, path, true) ||
+	    has_literal_beneath(patterns, path))
+		return;
+	absolute = hf_path_is_absolute(path) ? strdup(path) :
+					       hf_path_join(root, path);
+	if (!absolute || hf_file_stat_path(absolute, &target) < 0 ||
+	    target.kind != HF_KIND_DIRECTORY)
+		return;
+	hf_buffer_printf(notes,
+			 "'%s' is a link: what patterns name behind it is not "
+			 "protected; name its target\n",
+			 HF_QUOTE(path));
 }
 
 static bool is_in_set(const struct hf_tree *tree, const char *path)

@@ -11,6 +11,7 @@
 
 struct hf_buffer;
 struct hf_error;
+struct hf_patterns;
 struct hf_scan_options;
 struct hf_tree;
 
@@ -21,6 +22,14 @@ struct hf_tree;
 MUST_CHECK bool hf_scan_is_behind_link(const struct hf_scan_options *options,
 				       const char *path,
 				       struct hf_buffer *notes);
+
+/*
+ * The link at path (as patterns see it) is not entered.  A note when it leads to
+ * a directory and patterns name something behind it without "**".
+ */
+void hf_scan_note_closed_link(const struct hf_patterns *patterns,
+			      const char *root, const char *path,
+			      struct hf_buffer *notes);
 
 /* A note for every protected link of the sorted tree whose target is not. */
 MUST_CHECK int hf_scan_note_links(const struct hf_scan_options *options,

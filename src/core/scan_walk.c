@@ -16,8 +16,8 @@
 #include "core/policy.h"
 #include "core/scan.h"
 #include "core/scan_entry.h"
+#include "core/scan_note.h"
 #include "core/scan_side.h"
-#include "core/scan_skip.h"
 
 #define FIRST_CAPACITY	64
 /* Of a path that is too long, as much is shown. */
@@ -27,13 +27,15 @@ struct item {
 	const char *name;
 	const char *rule;	/* NULL: only on the way to something */
 	size_t parent_len;	/* of what stands before the name in walk.path */
-	size_t skip_depth;	/* of the skipped directory it is (in); or 0 */
+	size_t skipped_len;	/* of the path of the skipped directory that it
+				 * is or is in; 0: none */
 	bool is_entered;
 	bool is_side;
 };
 
 struct walk {
 	const struct hf_scan_options *options;
+	const struct hf_patterns *patterns;
 	struct hf_tree *tree;
 	struct hf_buffer *notes;
 	int base_fd;
@@ -47,7 +49,6 @@ struct walk {
 	size_t capacity;
 	struct hf_arena names;	/* of the items */
 	struct hf_buffer listing;	/* kind and name of each, NUL-terminated */
-	struct hf_scan_named named;
 	const char *last_rule;	/* neighbours share one copy */
 	const char *last_copy;
 };
@@ -58,7 +59,6 @@ static void walk_done(struct walk *walk)
 	hf_free_pointee(&walk->items);
 	hf_arena_done(&walk->names);
 	hf_buffer_done(&walk->listing);
-	hf_scan_named_done(&walk->named);
 }
 
 #define cleanup_walk	CLEANUP(walk_done)
@@ -201,6 +201,13 @@ static int open_at_hand(const struct walk *walk)
 	return hf_file_open_beneath(walk->base_fd, *rest != '\0' ? rest : ".");
 }
 
+/* A directory that holds this is one that "**" does not enter. */
+static bool is_skip_mark(const char *name)
+{
+	return strcmp(name, "pyvenv.cfg") == 0 ||
+	       strcmp(name, "CACHEDIR.TAG") == 0;
+}
+
 /* All names of fd into walk->listing; -errno on failure. */
 static int list(struct walk *walk, int fd, bool *ret_is_marked)
 {
@@ -228,7 +235,7 @@ static int list(struct walk *walk, int fd, bool *ret_is_marked)
 				return rc;
 			kind = stat.kind;
 		}
-		if (hf_scan_is_skip_mark(name))
+		if (is_skip_mark(name))
 			*ret_is_marked = true;
 		kind_byte = (char)kind;
 		hf_buffer_add(&walk->listing, &kind_byte, 1);
@@ -237,18 +244,26 @@ static int list(struct walk *walk, int fd, bool *ret_is_marked)
 	return rc;
 }
 
-static bool is_store(const struct walk *walk)
+/* Is the directory at hand one that "**" does not enter, by its name? */
+static bool is_skipped(const struct walk *walk, const char *name)
 {
+	static const char *const names[] = {
+		".git", ".hg", ".svn", ".bzr", "CVS", "_darcs",
+		".jj", "node_modules",
+	};
 	char buffer[HF_PATH_MAX];
-	const char *const path =
-		walk->store ? entry_path(walk, buffer) : NULL;
+	const char *path;
 
+	for (size_t i = 0; i < HF_COUNT(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	path = walk->store ? entry_path(walk, buffer) : NULL;
 	return path && strcmp(path, walk->store) == 0;
 }
 
 /* The rule of the NAME that the name at hand is NAME-wal or NAME-journal of. */
-static const char *side_rule(struct walk *walk,
-			     const struct hf_patterns *patterns)
+static const char *side_rule(struct walk *walk, size_t skipped_len)
 {
 	const size_t len = strlen(walk->path);
 	const char *const name = hf_path_name(walk->path);
@@ -259,7 +274,8 @@ static const char *side_rule(struct walk *walk,
 	if (base_len == 0)
 		return NULL;
 	*end = '\0';
-	rule = hf_patterns_match(patterns, walk->path, false);
+	rule = hf_patterns_match_past(walk->patterns, walk->path, skipped_len,
+				      false);
 	*end = '-';
 	return rule;
 }
@@ -268,25 +284,20 @@ static const char *side_rule(struct walk *walk,
 static int consider(struct walk *walk, enum hf_kind kind, struct item *item,
 		    struct hf_error *err)
 {
-	const struct hf_patterns *patterns;
-	int rc;
-
-	rc = hf_scan_named_get(&walk->named, item->skip_depth, &patterns, err);
-	if (rc < 0)
-		return rc;
-	item->rule = hf_patterns_match(patterns, walk->path,
-				       kind == HF_KIND_DIRECTORY);
+	item->rule = hf_patterns_match_past(walk->patterns, walk->path,
+					    item->skipped_len,
+					    kind == HF_KIND_DIRECTORY);
 	if (kind == HF_KIND_DIRECTORY) {
-		const bool is_skipped = hf_scan_is_skipped_name(item->name) ||
-					is_store(walk);
-
-		item->is_entered = hf_patterns_reach_beneath(
-			patterns, walk->path, is_skipped);
-		if (is_skipped)
-			item->skip_depth = hf_scan_path_depth(walk->path);
+		if (is_skipped(walk, item->name))
+			item->skipped_len = strlen(walk->path);
+		item->is_entered = hf_patterns_reach_past(
+			walk->patterns, walk->path, item->skipped_len);
 	} else if (kind == HF_KIND_FILE && !item->rule) {
-		item->rule = side_rule(walk, patterns);
+		item->rule = side_rule(walk, item->skipped_len);
 		item->is_side = item->rule != NULL;
+	} else if (kind == HF_KIND_LINK && !item->rule && walk->notes) {
+		hf_scan_note_closed_link(walk->patterns, walk->options->root,
+					 walk->path, walk->notes);
 	}
 	if (!item->rule && !item->is_entered)
 		return 0;
@@ -294,7 +305,7 @@ static int consider(struct walk *walk, enum hf_kind kind, struct item *item,
 }
 
 /* Push what matters of walk->listing, which is of the directory at hand. */
-static int push_listed(struct walk *walk, size_t skip_depth,
+static int push_listed(struct walk *walk, size_t skipped_len,
 		       struct hf_error *err)
 {
 	const size_t parent_len = strlen(walk->path);
@@ -313,7 +324,7 @@ static int push_listed(struct walk *walk, size_t skip_depth,
 		struct item item = {
 			.name = name,
 			.parent_len = len,
-			.skip_depth = skip_depth,
+			.skipped_len = skipped_len,
 		};
 
 		at += 1 + name_len + 1;
@@ -331,7 +342,7 @@ static int push_listed(struct walk *walk, size_t skip_depth,
 }
 
 /* Enter the directory at hand. */
-static int enter(struct walk *walk, size_t skip_depth, struct hf_error *err)
+static int enter(struct walk *walk, size_t skipped_len, struct hf_error *err)
 {
 	cleanup_fd int fd = open_at_hand(walk);
 	const bool is_base = strlen(walk->path) <= walk->base_len;
@@ -348,12 +359,12 @@ static int enter(struct walk *walk, size_t skip_depth, struct hf_error *err)
 		return rc;
 	/* Where a walk begins was named by the user. */
 	if (is_marked && !is_base) {
-		if (!hf_patterns_reach_beneath(walk->named.patterns, walk->path,
+		if (!hf_patterns_reach_beneath(walk->patterns, walk->path,
 					       true))
 			return 0;
-		skip_depth = hf_scan_path_depth(walk->path);
+		skipped_len = strlen(walk->path);
 	}
-	return push_listed(walk, skip_depth, err);
+	return push_listed(walk, skipped_len, err);
 }
 
 /* Take the next name off the stack. */
@@ -373,7 +384,7 @@ static int handle_next(struct walk *walk, struct hf_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	return item.is_entered ? enter(walk, item.skip_depth, err) : 0;
+	return item.is_entered ? enter(walk, item.skipped_len, err) : 0;
 }
 
 static int run(struct walk *walk, struct hf_error *err)
@@ -392,7 +403,7 @@ static void begin(struct walk *walk, const struct hf_scan_options *options,
 	walk->options = options;
 	walk->tree = tree;
 	walk->notes = notes;
-	walk->named.patterns = options->policy->protect;
+	walk->patterns = options->policy->protect;
 	if (options->store)
 		walk->store = hf_scan_entry_path(options->root, options->store);
 }
@@ -418,8 +429,6 @@ int hf_scan_walk_outside(const struct hf_scan_options *options,
 			 struct hf_error *err)
 {
 	cleanup_walk struct walk walk = { .base_fd = -1 };
-	const struct hf_patterns *const patterns = options->policy->protect;
-	const char *rule;
 	int rc;
 
 	begin(&walk, options, tree, notes);
@@ -432,15 +441,5 @@ int hf_scan_walk_outside(const struct hf_scan_options *options,
 	if (rc < 0)
 		return refuse_directory(&walk, rc, err);
 	walk.base_fd = rc;
-
-	rule = hf_patterns_match(patterns, written, true);
-	/* "/" is always there and cannot be put back. */
-	if (rule && strcmp(real, "/") != 0) {
-		rc = record(&walk, rule, false, err);
-		if (rc < 0)
-			return rc;
-	}
-	if (!hf_patterns_reach_beneath(patterns, written, false))
-		return 0;
 	return run(&walk, err);
 }

@@ -23,7 +23,7 @@ MUST_CHECK int hf_scan_walk_root(const struct hf_scan_options *options,
 				 struct hf_error *err);
 
 /*
- * A directory outside, as a pattern writes it, and all beneath it.  real is its
+ * All beneath a directory outside, which a pattern writes so.  real is its
  * canonical path: entries are named by that (relative ones when it turns out to
  * lie beneath the root).  Nothing when there is no such directory.
  */
