@@ -189,16 +189,15 @@ static int set_anchor(struct hf_path_glob *glob, bool is_absolute,
 int hf_path_glob_parse(struct hf_path_glob *glob, const char *text,
 		       const char *root, struct hf_error *err)
 {
-	const char *body = text;
+	const char *body;
 	bool is_absolute;
 	int rc;
 
 	if (strlen(text) > HF_PATTERN_LEN_MAX)
 		return fail(text, "is too long", err);
-	glob->text = malloc(strlen(text) + 1);
+	glob->text = strdup(text);
 	if (!glob->text)
 		return hf_fail_memory(err);
-	memcpy(glob->text, text, strlen(text) + 1);
 
 	body = glob->text;
 	glob->is_negated = *body == '!';
@@ -356,7 +355,8 @@ static struct rest skipped_part(const struct hf_path_glob *glob,
 {
 	struct rest skipped = { .at = NULL };
 
-	if (!glob->has_any || skipped_len <= glob->anchor_len)
+	if (!glob->has_any || glob->is_negated ||
+	    skipped_len <= glob->anchor_len)
 		return skipped;
 	skipped = behind_anchor(glob, path);
 	skipped.end = path + skipped_len;
@@ -411,8 +411,7 @@ bool hf_path_glob_reaches(const struct hf_path_glob *glob, const char *path,
 	return false;
 }
 
-bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path,
-			 size_t skipped_len)
+bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path)
 {
 	struct hf_path_glob tree = *glob;
 
@@ -424,7 +423,5 @@ bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path,
 		tree.is_tree = true;
 		tree.part_count--;
 	}
-	if (tree.part_count == 0)
-		return !skipped_part(glob, path, skipped_len).at;
-	return hf_path_glob_matches(&tree, path, skipped_len, true);
+	return hf_path_glob_matches(&tree, path, 0, true);
 }

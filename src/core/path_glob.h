@@ -48,7 +48,8 @@ bool hf_path_glob_is_literal(const struct hf_path_glob *glob);
 
 /*
  * skipped_len is the length of the part of path that leads to a directory which
- * "**" does not enter, or 0.  See hf_patterns_match_past().
+ * "**" does not enter, or 0; a negated pattern does not care.  See
+ * hf_patterns_match_past().
  */
 bool hf_path_glob_matches(const struct hf_path_glob *glob, const char *path,
 			  size_t skipped_len, bool is_directory);
@@ -56,7 +57,6 @@ bool hf_path_glob_matches(const struct hf_path_glob *glob, const char *path,
 bool hf_path_glob_reaches(const struct hf_path_glob *glob, const char *path,
 			  size_t skipped_len);
 /* Does it match everything beneath the directory path?  May say no too often. */
-bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path,
-			 size_t skipped_len);
+bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path);
 
 #endif /* HF_CORE_PATH_GLOB_H */

@@ -78,12 +78,10 @@ void hf_patterns_free(struct hf_patterns **patterns)
 int hf_patterns_set_root(struct hf_patterns *patterns, const char *root,
 			 struct hf_error *err)
 {
-	const size_t size = strlen(root) + 1;
-	char *const copy = malloc(size);
+	char *const copy = strdup(root);
 
 	if (!copy)
 		return hf_fail_memory(err);
-	memcpy(copy, root, size);
 	free(patterns->root);
 	patterns->root = copy;
 	return 0;
@@ -377,8 +375,7 @@ bool hf_patterns_reach_past(const struct hf_patterns *patterns,
 
 			if (glob->is_negated) {
 				if (at > left &&
-				    hf_path_glob_covers(glob, path,
-							skipped_len))
+				    hf_path_glob_covers(glob, path))
 					left = at;
 			} else if (at > taken &&
 				   hf_path_glob_reaches(glob, path,

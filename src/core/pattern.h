@@ -71,7 +71,8 @@ bool hf_patterns_reach_beneath(const struct hf_patterns *patterns,
 /*
  * The same two questions where the first skipped_len bytes of path lead to a
  * skipped directory (the innermost one): "**" does not count when it leads into
- * it, unless a name that stands behind names that directory.
+ * it, unless a name that stands behind names that directory.  What "!" takes out
+ * is out everywhere.
  *
  *	"**" / "x.toml"			not "node_modules/x.toml"
  *	"**" / "node_modules" / "*"	"a/node_modules/x", skipped_len 14
