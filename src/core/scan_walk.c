@@ -308,10 +308,9 @@ static int consider(struct walk *walk, enum hf_kind kind, struct item *item,
 static int push_listed(struct walk *walk, size_t skipped_len,
 		       struct hf_error *err)
 {
-	const size_t parent_len = strlen(walk->path);
 	const size_t first = walk->count;
+	size_t len = strlen(walk->path);
 	size_t at = 0;
-	size_t len = parent_len;
 	int rc = 0;
 
 	if (len > 0 && walk->path[len - 1] != '/')
@@ -334,7 +333,6 @@ static int push_listed(struct walk *walk, size_t skipped_len,
 		memcpy(walk->path + len, name, name_len + 1);
 		rc = consider(walk, kind, &item, err);
 	}
-	walk->path[parent_len] = '\0';
 	if (walk->count > first)
 		qsort(walk->items + first, walk->count - first,
 		      sizeof(*walk->items), compare_reversed);
