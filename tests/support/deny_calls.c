@@ -9,16 +9,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CALLS_MAX	32
+#define CALLS_MAX 32
 
 /* Newer than the headers that we want to build with. */
-#define CALL_FCHMODAT2		452
-#define CALL_LISTXATTRAT	465
+#define CALL_FCHMODAT2	 452
+#define CALL_LISTXATTRAT 465
 
 int hf_deny_calls(const long *calls, size_t count, int error)
 {
 	struct sock_filter filter[2 * CALLS_MAX + 2];
-	struct sock_fprog program = { .filter = filter };
+	struct sock_fprog program = {.filter = filter};
 	unsigned short len = 0;
 
 	if (count > CALLS_MAX) {
@@ -32,8 +32,8 @@ int hf_deny_calls(const long *calls, size_t count, int error)
 			BPF_JMP | BPF_JEQ | BPF_K, (unsigned)calls[i], 0, 1);
 		filter[len++] = (struct sock_filter)BPF_STMT(
 			BPF_RET | BPF_K,
-			SECCOMP_RET_ERRNO | ((unsigned)error &
-					     SECCOMP_RET_DATA));
+			SECCOMP_RET_ERRNO |
+				((unsigned)error & SECCOMP_RET_DATA));
 	}
 	filter[len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
 						     SECCOMP_RET_ALLOW);
@@ -46,8 +46,8 @@ int hf_deny_calls(const long *calls, size_t count, int error)
 
 int hf_deny_newer_calls(int error)
 {
-	static const long calls[] = { SYS_openat2, CALL_FCHMODAT2,
-				      CALL_LISTXATTRAT };
+	static const long calls[] = {SYS_openat2, CALL_FCHMODAT2,
+				     CALL_LISTXATTRAT};
 
 	return hf_deny_calls(calls, sizeof(calls) / sizeof(calls[0]), error);
 }
