@@ -32,8 +32,8 @@
 /* Enough for the names of nearly every file that has some. */
 #define NAMES_USUAL 512
 
-/* What is looked at: an open file or, when fd is -1, a path that is not
- * followed in its last component. */
+/* What is looked at: a path that is not followed in its last component or, when
+ * that is NULL, an open file. */
 struct target {
 	int fd;
 	const char *path;
@@ -41,7 +41,7 @@ struct target {
 
 static ssize_t list_names(const struct target *target, char *names, size_t size)
 {
-	if (target->fd >= 0)
+	if (!target->path)
 		return HF_CALL(flistxattr(target->fd, names, size));
 	return HF_CALL(llistxattr(target->path, names, size));
 }
@@ -49,7 +49,7 @@ static ssize_t list_names(const struct target *target, char *names, size_t size)
 static ssize_t get_value(const struct target *target, const char *name,
 			 void *value, size_t size)
 {
-	if (target->fd >= 0)
+	if (!target->path)
 		return HF_CALL(fgetxattr(target->fd, name, value, size));
 	return HF_CALL(lgetxattr(target->path, name, value, size));
 }
@@ -57,14 +57,14 @@ static ssize_t get_value(const struct target *target, const char *name,
 static int set_value(const struct target *target, const char *name,
 		     const void *value, size_t size)
 {
-	if (target->fd >= 0)
+	if (!target->path)
 		return HF_CALL(fsetxattr(target->fd, name, value, size, 0));
 	return HF_CALL(lsetxattr(target->path, name, value, size, 0));
 }
 
 static int remove_value(const struct target *target, const char *name)
 {
-	if (target->fd >= 0)
+	if (!target->path)
 		return HF_CALL(fremovexattr(target->fd, name));
 	return HF_CALL(lremovexattr(target->path, name));
 }
@@ -287,7 +287,7 @@ static int open_target(struct target *target, char path[HF_PATH_MAX],
 	fd = hf_file_open_read_at(dir_fd, name);
 	if (fd < 0)
 		return fd;
-	target->fd = fd;
+	*target = (struct target){.fd = fd};
 	return 0;
 }
 
