@@ -85,6 +85,7 @@ struct hf_session {
 	int64_t ended_ns;		/* 0 while running */
 	bool was_stopped;		/* a change that landed ended the command */
 	bool is_survivor;		/* guard or front died */
+	bool look_failed;		/* the end could not be looked at */
 	bool is_watch_complete;
 	const char *watch_why;		/* NULL when complete */
 	size_t protected_count;
@@ -100,10 +101,10 @@ struct hf_session {
 };
 
 struct hf_session_result {
-	int status;		/* what to exit with, see below */
+	int status;		/* ours; 0: the command's own */
 	int command_code;	/* -1: none */
 	int command_signal;	/* die of it when status is 0 and this is not */
-	size_t violations;
+	int exec_errno;		/* why the command was not executed; 0 if it was */
 };
 
 /*

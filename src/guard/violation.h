@@ -38,12 +38,16 @@ struct hf_violation {
 	/* Who might have done it: processes of the command that were alive. */
 	struct hf_process *candidates;
 	size_t candidate_count;
+	struct hf_violation *next;	/* of the same path */
 };
 
 struct hf_violations {
 	struct hf_violation **items;	/* pointers stay valid */
 	size_t count;
 	size_t capacity;
+	struct hf_violation **table;	/* first of each path, by hash */
+	size_t table_size;		/* a power of two */
+	size_t path_count;
 	struct hf_arena arena;
 };
 
@@ -63,7 +67,7 @@ struct hf_violation *hf_violations_note(struct hf_violations *violations,
 /* Any violation of this path; NULL when there is none. */
 struct hf_violation *hf_violations_find(const struct hf_violations *violations,
 					const char *path);
-/* How many different paths, and how many that changed for good (landed). */
+/* How many different paths. */
 size_t hf_violations_paths(const struct hf_violations *violations);
 
 /* Copy an entry so that it lives as long as the list; 0 or -ENOMEM. */

@@ -92,7 +92,8 @@ struct hf_job_result {
 };
 
 /*
- * Returns in front, when all has ended.  The caller must have one thread and no
+ * Returns in front, when all has ended, with all signals blocked and descriptors
+ * 0 and 1 on /dev/null: the caller exits.  It must have one thread and no
  * children.  HF_ERR_SYSTEM when the processes cannot be made; arm's failure is
  * passed on as it is.
  */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of one guarded run, shared by the files that are its phases:
+ *
+ *	session.c	record the tree, begin the journal, run the job, the result
+ *	run_watch.c	arm the watch, turn events into violations
+ *	run_settle.c	end: look, compare, restore, close the journal
+ *
+ * Before the fork all of it is built in front; afterwards guard has its own copy
+ * and front keeps the old one, to settle with if guard dies.
+ */
+#ifndef HF_GUARD_RUN_H
+#define HF_GUARD_RUN_H
+
+#include "guard/session.h"
+
+/* A directory, file or ancestor that is watched; the tag is its index. */
+struct hf_place {
+	const char *path;	/* as an entry's; borrowed or in the run's arena */
+	bool is_file;		/* path itself, not what is in it */
+};
+
+struct hf_run {
+	struct hf_session session;
+	struct hf_project *project;
+	const struct hf_session_options *options;
+	struct hf_scan_options scan;
+	struct hf_journal journal;
+	/* -- the watch, in guard -- */
+	struct hf_watch *watch;
+	struct hf_place *places;
+	size_t place_count;
+	size_t place_capacity;
+	struct hf_arena arena;
+	/* Boot time of the first change of a burst that landed; 0: none. */
+	int64_t burst_ns;
+	/* Who was alive when a burst began. */
+	struct hf_processes suspects;
+	/* The state that our own restore left behind, by index of the entry: an
+	 * event that finds it unchanged is our own. */
+	struct hf_stat *put_back;
+};
+
+/* -- run_watch.c -- */
+
+/* hf_job_hooks.arm, .ready and .alarm. */
+int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err);
+void hf_run_ready(void *context, struct hf_job *job);
+void hf_run_alarm(void *context, struct hf_job *job);
+/* Read what is still in the queue. */
+void hf_run_drain(struct hf_run *run);
+
+/* -- run_settle.c -- */
+
+/* hf_job_hooks.settle: the exit status that is ours, or 0. */
+int hf_run_settle(void *context, const struct hf_job_end *end);
+/*
+ * Look and restore while the command goes on (keep-going).  Failures stay for the
+ * end to find again.
+ */
+void hf_run_restore_now(struct hf_run *run);
+
+/* -- shared -- */
+
+/*
+ * Note that operation happened to path, in the list and in the journal, and tell
+ * the observer.  before is NULL for an addition.
+ */
+struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
+				 const char *rule, const char *operation,
+				 const struct hf_entry *before);
+/* The policy lets the command change this entry. */
+static inline bool hf_run_is_allowed(const struct hf_delta *delta)
+{
+	const struct hf_entry *const entry =
+		delta->before ? delta->before : delta->after;
+
+	return entry->role == HF_ROLE_ALLOWED;
+}
+/* Remember the first thing that went wrong. */
+void hf_run_fail(struct hf_run *run, const struct hf_error *err);
+
+#endif /* HF_GUARD_RUN_H */

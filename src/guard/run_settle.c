@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When the tree of processes has ended: look at every protected entry, put back
+ * what is not as it was, and say how it ended.
+ *
+ * Runs in guard, or in front when guard died: then what guard saw is read from
+ * the journal.
+ */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "core/manifest.h"
+#include "core/restore.h"
+#include "guard/run.h"
+#include "platform/system.h"
+
+void hf_run_fail(struct hf_run *run, const struct hf_error *err)
+{
+	if (run->session.error.code == 0)
+		run->session.error = *err;
+}
+
+/* -- noting ----------------------------------------------------------------- */
+
+/* Members of a violation's record: enough to name it again, and to know the
+ * damage when it is met later. */
+static void journal_violation(struct hf_run *run,
+			      const struct hf_violation *violation)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	struct hf_error err = { 0 };
+
+	if (run->journal.fd < 0)
+		return;
+	hf_buffer_add_text(&text, "\"path\":");
+	hf_buffer_add_json(&text, violation->path, strlen(violation->path));
+	if (!hf_is_utf8(violation->path, strlen(violation->path))) {
+		hf_buffer_add_text(&text, ",\"path_bytes\":\"");
+		hf_base64_encode(&text, violation->path,
+				 strlen(violation->path));
+		hf_buffer_add_text(&text, "\"");
+	}
+	hf_buffer_add_text(&text, ",\"rule\":");
+	hf_buffer_add_json(&text, violation->rule, strlen(violation->rule));
+	hf_buffer_printf(&text, ",\"operation\":\"%s\",\"change\":\"%s\"",
+			 violation->operation,
+			 hf_change_name(violation->change));
+	if (violation->has_after) {
+		hf_buffer_add_text(&text, ",\"after\":");
+		hf_entry_encode(&violation->after, &text);
+	}
+	if (hf_buffer_check(&text, &err) < 0 ||
+	    hf_journal_add(&run->journal, "violation", text.data, &err) < 0)
+		hf_run_fail(run, &err);
+}
+
+static void tell(struct hf_run *run, const struct hf_violation *violation,
+		 bool is_new)
+{
+	const struct hf_session_observer *const observer =
+		run->options->observer;
+
+	if (observer && observer->violation)
+		observer->violation(observer->context, &run->session, violation,
+				    is_new);
+}
+
+struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
+				 const char *rule, const char *operation,
+				 const struct hf_entry *before)
+{
+	struct hf_violations *const violations = &run->session.violations;
+	struct hf_violation *violation;
+	struct hf_error err = { 0 };
+
+	violation = hf_violations_note(violations, path, rule, operation,
+				       before, hf_system_time_ns());
+	if (!violation) {
+		(void)hf_fail_memory(&err);
+		hf_run_fail(run, &err);
+		return NULL;
+	}
+	violation->has_landed = true;
+	if (violation->count++ > 0)
+		return violation;
+	if (hf_violations_set_candidates(violations, violation,
+					 &run->suspects) < 0) {
+		(void)hf_fail_memory(&err);
+		hf_run_fail(run, &err);
+	}
+	journal_violation(run, violation);
+	tell(run, violation, true);
+	return violation;
+}
+
+/* What guard saw before it died. */
+static void adopt_from_journal(struct hf_run *run)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	struct hf_error ignored = { 0 };
+	const char *line;
+
+	if (hf_journal_read(&run->project->store, &run->journal.name, &record,
+			    &ignored) < 0)
+		return;
+	for (line = record.violation_lines; line && *line;) {
+		const char *const end = strchr(line, '\n');
+		const size_t len = end ? (size_t)(end - line) : strlen(line);
+		cleanup_json struct hf_json *json = NULL;
+		const char *path;
+		const char *operation;
+
+		if (hf_json_parse_line(line, len, &json, &ignored) == 0) {
+			const hf_json_value *const root = hf_json_root(json);
+			const char *const rule = hf_json_string(
+				hf_json_get(root, "rule"));
+
+			path = hf_json_string(hf_json_get(root, "path"));
+			operation = hf_json_string(
+				hf_json_get(root, "operation"));
+			if (path && operation && rule)
+				(void)hf_run_note(run, path, rule, operation,
+						  hf_tree_find(tree, path));
+		}
+		line = end ? end + 1 : NULL;
+	}
+}
+
+/* -- looking ---------------------------------------------------------------- */
+
+/* What is seen at the end was seen by nobody when it happened, or was. */
+static struct hf_violation *violation_of(struct hf_run *run,
+					 const struct hf_delta *delta)
+{
+	const struct hf_entry *const entry =
+		delta->before ? delta->before : delta->after;
+	struct hf_violation *const known =
+		hf_violations_find(&run->session.violations, entry->path);
+
+	if (known)
+		return known;
+	return hf_run_note(run, entry->path, entry->rule,
+			   hf_change_name(delta->change), delta->before);
+}
+
+static int note_delta(struct hf_run *run, const struct hf_delta *delta,
+		      struct hf_error *err)
+{
+	struct hf_violations *const violations = &run->session.violations;
+	struct hf_violation *const violation = violation_of(run, delta);
+
+	if (!violation)
+		return hf_fail_memory(err);
+	violation->change |= delta->change;
+	if (delta->after &&
+	    hf_violations_copy_entry(violations, &violation->after,
+				     delta->after) < 0)
+		return hf_fail_memory(err);
+	violation->has_after = true;
+	journal_violation(run, violation);
+	return 0;
+}
+
+static int note_allowed(struct hf_run *run, const struct hf_delta *delta,
+			struct hf_error *err)
+{
+	struct hf_session *const session = &run->session;
+	const struct hf_entry *const entry =
+		delta->before ? delta->before : delta->after;
+	const char **const allowed =
+		reallocarray(session->allowed, session->allowed_count + 1,
+			     sizeof(*allowed));
+	char *path;
+
+	if (!allowed)
+		return hf_fail_memory(err);
+	session->allowed = allowed;
+	path = hf_arena_copy(&run->arena, entry->path, strlen(entry->path));
+	if (!path)
+		return hf_fail_memory(err);
+	allowed[session->allowed_count++] = path;
+	return 0;
+}
+
+static int note_deltas(struct hf_run *run, const struct hf_deltas *deltas,
+		       struct hf_error *err)
+{
+	for (size_t i = 0; i < deltas->count; i++) {
+		const struct hf_delta *const delta = &deltas->items[i];
+		const struct hf_entry *const entry =
+			delta->before ? delta->before : delta->after;
+		int rc;
+
+		if (entry->role == HF_ROLE_ANCESTOR)
+			continue;
+		rc = hf_run_is_allowed(delta) ? note_allowed(run, delta, err) :
+						note_delta(run, delta, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* -- restoring -------------------------------------------------------------- */
+
+/* One step of the restore: what it means for the violations of its path. */
+static void step_done(void *context, const struct hf_step *step)
+{
+	struct hf_run *const run = context;
+	struct hf_arena *const arena = &run->session.violations.arena;
+	struct hf_violation *violation =
+		hf_violations_find(&run->session.violations,
+				   hf_step_path(step));
+
+	for (; violation; violation = violation->next) {
+		violation->is_stuck = step->err != NULL;
+		violation->is_restored = step->err == NULL;
+		violation->error =
+			step->err ? hf_arena_copy(arena, step->err->text,
+						  strlen(step->err->text)) :
+				    NULL;
+		if (step->kept && step->kept[0] != '\0')
+			violation->kept = hf_arena_copy(arena, step->kept,
+							strlen(step->kept));
+	}
+}
+
+static int put_back(struct hf_run *run, const struct hf_deltas *deltas,
+		    struct hf_error *err)
+{
+	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
+	const struct hf_plan_options options = { .remove_additions = true };
+	const struct hf_restore_context context = {
+		.store = &run->project->store,
+		.journal = &run->journal,
+		.root_fd = run->project->root_fd,
+		.done = step_done,
+		.context = run,
+	};
+	int rc;
+
+	rc = hf_restore_plan(deltas, &run->session.snapshot.tree, &options,
+			     &plan, err);
+	if (rc < 0)
+		return rc;
+	return hf_restore_apply(&plan, &context, err);
+}
+
+static int look_and_restore(struct hf_run *run, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
+	const struct hf_tree *const want = &run->session.snapshot.tree;
+	int rc;
+
+	rc = hf_snapshot_look(&run->scan, want, NULL, &now, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_compare(want, &now, &deltas, err);
+	if (rc < 0)
+		return rc;
+	rc = note_deltas(run, &deltas, err);
+	if (rc < 0)
+		return rc;
+	return deltas.count > 0 ? put_back(run, &deltas, err) : 0;
+}
+
+/* Under the store's lock: another session of this root may restore as well. */
+static int restore_locked(struct hf_run *run, struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_store_lock(&run->project->store, true, err);
+	if (rc < 0)
+		return rc;
+	rc = look_and_restore(run, err);
+	hf_store_unlock(&run->project->store);
+	return rc;
+}
+
+/* So that the events of our own restore are known for what they are. */
+static void remember_put_back(struct hf_run *run)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	const struct hf_violations *const violations =
+		&run->session.violations;
+
+	if (!run->put_back)
+		run->put_back = calloc(tree->count, sizeof(*run->put_back));
+	for (size_t i = 0; run->put_back && i < violations->count; i++) {
+		const struct hf_entry *const entry =
+			hf_tree_find(tree, violations->items[i]->path);
+		cleanup_tree struct hf_tree looked = HF_TREE_INIT;
+		cleanup_fd int dir_fd = -1;
+		struct hf_stat *left;
+		const char *name;
+
+		if (!entry || !violations->items[i]->is_restored)
+			continue;
+		left = &run->put_back[entry - tree->entries];
+		dir_fd = hf_scan_open_parent(run->project->root_fd,
+					     entry->path, &name);
+		if (dir_fd < 0 || hf_file_stat_at(dir_fd, name, left) < 0)
+			left->ino = 0;
+	}
+}
+
+void hf_run_restore_now(struct hf_run *run)
+{
+	struct hf_error ignored = { 0 };
+
+	(void)restore_locked(run, &ignored);
+	remember_put_back(run);
+}
+
+/* -- the verdict ------------------------------------------------------------ */
+
+static void count_results(struct hf_run *run)
+{
+	struct hf_session *const session = &run->session;
+	size_t stuck = 0;
+
+	for (size_t i = 0; i < session->violations.count; i++) {
+		struct hf_violation *const violation =
+			session->violations.items[i];
+
+		/* Seen while it happened and not at the end: undone. */
+		if (!violation->is_stuck)
+			violation->is_restored = true;
+		else if (violation ==
+				 hf_violations_find(&session->violations,
+						    violation->path) &&
+			 violation->before.path)
+			stuck++;
+	}
+	session->verified_count = session->protected_count > stuck ?
+					  session->protected_count - stuck :
+					  0;
+}
+
+static bool has_stuck(const struct hf_session *session)
+{
+	for (size_t i = 0; i < session->violations.count; i++)
+		if (session->violations.items[i]->is_stuck)
+			return true;
+	return false;
+}
+
+static void decide_status(struct hf_run *run)
+{
+	struct hf_session *const session = &run->session;
+
+	if (has_stuck(session) || session->unended > 0 ||
+	    session->look_failed) {
+		session->status = HF_SESSION_UNRESTORED;
+		session->exit_status = HF_STATUS_UNDECIDED;
+	} else if (session->violations.count > 0) {
+		session->status = HF_SESSION_VIOLATED;
+		session->exit_status = HF_STATUS_VIOLATION;
+	} else if (session->error.code != 0 || session->is_survivor) {
+		session->status = HF_SESSION_ERROR;
+		session->exit_status = HF_STATUS_FAILURE;
+	} else {
+		session->status = HF_SESSION_CLEAN;
+		session->exit_status = 0;
+	}
+}
+
+static void take_end(struct hf_run *run, const struct hf_job_end *end)
+{
+	struct hf_session *const session = &run->session;
+
+	session->has_command_result = end->has_run;
+	session->command_code = end->code;
+	session->command_signal = end->signal;
+	session->exec_errno = end->exec_errno;
+	session->was_stopped = end->was_stopped;
+	session->is_survivor = end->is_survivor;
+	session->leftovers = end->leftovers;
+	session->unended = end->unended;
+}
+
+static void close_journal(struct hf_run *run)
+{
+	static const enum hf_outcome outcomes[] = {
+		[HF_SESSION_RUNNING] = HF_OUTCOME_ERROR,
+		[HF_SESSION_CLEAN] = HF_OUTCOME_CLEAN,
+		[HF_SESSION_VIOLATED] = HF_OUTCOME_VIOLATED,
+		[HF_SESSION_UNRESTORED] = HF_OUTCOME_UNRESTORED,
+		[HF_SESSION_ERROR] = HF_OUTCOME_ERROR,
+	};
+	struct hf_session *const session = &run->session;
+	struct hf_error err = { 0 };
+
+	if (hf_journal_end(&run->journal, outcomes[session->status],
+			   session->exit_status, session->violations.count,
+			   &err) == 0)
+		return;
+	hf_run_fail(run, &err);
+	decide_status(run);
+}
+
+int hf_run_settle(void *context, const struct hf_job_end *end)
+{
+	struct hf_run *const run = context;
+	struct hf_session *const session = &run->session;
+	const struct hf_session_observer *const observer =
+		run->options->observer;
+	struct hf_error err = { 0 };
+	int rc;
+
+	take_end(run, end);
+	if (!run->watch)
+		adopt_from_journal(run);
+	hf_run_drain(run);
+	rc = restore_locked(run, &err);
+	if (rc < 0) {
+		hf_run_fail(run, &err);
+		session->look_failed = !has_stuck(session);
+	}
+	count_results(run);
+	decide_status(run);
+	session->ended_ns = hf_system_time_ns();
+	close_journal(run);
+	if (observer && observer->finished)
+		observer->finished(observer->context, session);
+	/* Borrowed from the job, which frees them. */
+	session->leftovers = (struct hf_processes)HF_PROCESSES_INIT;
+	return session->exit_status;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * While the command runs: from events to violations.
+ *
+ * An event says that something happened to a name; whether it stays is found by
+ * the look at the end.  What the watch saw being written, moved or removed is a
+ * violation even if it was undone.
+ *
+ * A program that damages one file often damages the next at once: a formatter, a
+ * clean-up, a swap of two names.  The tree is therefore ended when a burst of
+ * changes has come to rest or has lasted long enough, and the report names them
+ * all.  Nothing depends on these times but how much the report can tell.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "guard/run.h"
+#include "platform/system.h"
+
+#define NS_PER_MS	((int64_t)1000 * 1000)
+#define BURST_REST_NS	(50 * NS_PER_MS)
+#define BURST_MAX_NS	(500 * NS_PER_MS)
+
+/* A file watch costs 3 us; above this many only those with other names get one,
+ * since the directory's watch misses only a write through another name. */
+#define FILE_WATCHES_MAX	1000
+
+/* -- arming ----------------------------------------------------------------- */
+
+static int add_place(struct hf_run *run, const char *path, bool is_file,
+		     size_t *ret_tag)
+{
+	if (run->place_count == run->place_capacity) {
+		const size_t capacity =
+			run->place_capacity ? 2 * run->place_capacity : 64;
+		struct hf_place *const places = reallocarray(
+			run->places, capacity, sizeof(*places));
+
+		if (!places)
+			return -ENOMEM;
+		run->places = places;
+		run->place_capacity = capacity;
+	}
+	run->places[run->place_count] =
+		(struct hf_place){ .path = path, .is_file = is_file };
+	*ret_tag = run->place_count++;
+	return 0;
+}
+
+enum watch_kind { WATCH_DIRECTORY, WATCH_FILE, WATCH_ANCESTOR };
+
+/* Watches run out and file systems have none: the look at the end holds. */
+static void degrade(struct hf_run *run, int rc)
+{
+	struct hf_session *const session = &run->session;
+
+	if (!session->is_watch_complete)
+		return;
+	session->is_watch_complete = false;
+	session->watch_why = rc == -ENOSPC ?
+				     "the user's inotify watches are used up" :
+			     rc == -EMFILE ?
+				     "the user's inotify instances are used up" :
+			     rc == -ENOMEM ? "out of memory" :
+					     "the file system has no events";
+}
+
+static void watch_path(struct hf_run *run, const char *path,
+		       enum watch_kind kind)
+{
+	cleanup_free char *absolute = NULL;
+	size_t tag;
+	int rc;
+
+	if (!run->watch)
+		return;
+	absolute = hf_path_is_absolute(path) ?
+			   hf_path_join("", path) :
+			   hf_path_join(run->project->root, path);
+	if (!absolute) {
+		degrade(run, -ENOMEM);
+		return;
+	}
+	rc = add_place(run, path, kind == WATCH_FILE, &tag);
+	if (rc == 0 && kind == WATCH_DIRECTORY)
+		rc = hf_watch_add_directory(run->watch, absolute, tag);
+	else if (rc == 0 && kind == WATCH_FILE)
+		rc = hf_watch_add_file(run->watch, absolute, tag);
+	else if (rc == 0)
+		rc = hf_watch_add_ancestor(run->watch, absolute, tag);
+	/* What is not there (the parent of an absent entry) cannot be watched,
+	 * and is watched for by its own parent. */
+	if (rc < 0 && rc != -ENOENT && rc != -ENOTDIR)
+		degrade(run, rc);
+}
+
+static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
+			 const char **last)
+{
+	const size_t len = hf_path_parent_len(entry->path);
+	const char *parent;
+
+	if (*last && strlen(*last) == len &&
+	    memcmp(*last, entry->path, len) == 0)
+		return;
+	parent = hf_arena_copy(&run->arena, entry->path, len);
+	if (!parent) {
+		degrade(run, -ENOMEM);
+		return;
+	}
+	*last = parent;
+	watch_path(run, len > 0 ? parent : ".", WATCH_DIRECTORY);
+}
+
+/* The root's own ancestors: moving one takes everything along. */
+static void watch_above(struct hf_run *run)
+{
+	char *path = hf_arena_copy(&run->arena, run->project->root,
+				   strlen(run->project->root));
+
+	while (path) {
+		const size_t len = hf_path_parent_len(path);
+
+		watch_path(run, path, WATCH_ANCESTOR);
+		if (len == 0 || strcmp(path, "/") == 0)
+			return;
+		path = hf_arena_copy(&run->arena, path, len);
+	}
+	degrade(run, -ENOMEM);
+}
+
+static void watch_all(struct hf_run *run)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	const bool is_large = tree->count > FILE_WATCHES_MAX;
+	const char *last = NULL;
+	int rc;
+
+	rc = hf_watch_new(&run->watch);
+	if (rc < 0) {
+		degrade(run, rc);
+		return;
+	}
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+
+		if (entry->role != HF_ROLE_ANCESTOR)
+			watch_parent(run, entry, &last);
+		if (entry->stat.kind == HF_KIND_DIRECTORY)
+			watch_path(run, entry->path, WATCH_DIRECTORY);
+		if (entry->stat.kind == HF_KIND_FILE &&
+		    (!is_large || entry->stat.nlink > 1))
+			watch_path(run, entry->path, WATCH_FILE);
+	}
+	watch_above(run);
+}
+
+static bool is_as_recorded(const struct hf_entry *recorded,
+			   const struct hf_entry *now)
+{
+	const struct hf_stat *const a = &recorded->stat;
+	const struct hf_stat *const b = &now->stat;
+
+	if (recorded->role == HF_ROLE_ALLOWED)
+		return true;
+	if (a->kind != b->kind || a->ino != b->ino || a->dev != b->dev)
+		return false;
+	/* What happens inside a directory moves its times. */
+	return b->kind == HF_KIND_DIRECTORY ||
+	       (a->size == b->size && a->ctime_ns == b->ctime_ns);
+}
+
+/* The first entry of two sorted trees that is not the same; NULL when none. */
+static const char *first_difference(const struct hf_tree *recorded,
+				    const struct hf_tree *now)
+{
+	const size_t count =
+		recorded->count < now->count ? recorded->count : now->count;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hf_entry *const a = &recorded->entries[i];
+		const struct hf_entry *const b = &now->entries[i];
+
+		if (strcmp(a->path, b->path) != 0)
+			return hf_path_compare(a->path, b->path) < 0 ? a->path :
+								       b->path;
+		if (!is_as_recorded(a, b))
+			return a->path;
+	}
+	if (recorded->count > count)
+		return recorded->entries[count].path;
+	return now->count > count ? now->entries[count].path : NULL;
+}
+
+/* Between the scan and the watch somebody may have changed something. */
+static int look_again(struct hf_run *run, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	const char *path;
+	int rc;
+
+	rc = hf_scan(&run->scan, &now, NULL, err);
+	if (rc < 0)
+		return rc;
+	path = first_difference(&run->session.snapshot.tree, &now);
+	if (!path)
+		return 0;
+	(void)hf_fail(err, HF_ERR_CHANGED,
+		      "cannot run: '%s' changed while it was recorded",
+		      HF_QUOTE(path));
+	return hf_fail_hint(err, "end what writes to it and run again");
+}
+
+int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
+{
+	struct hf_run *const run = context;
+
+	watch_all(run);
+	if (run->watch)
+		hf_job_listen(job, hf_watch_fd(run->watch));
+	return look_again(run, err);
+}
+
+/* -- events ----------------------------------------------------------------- */
+
+static const char *operation_of(unsigned kinds)
+{
+	if (kinds & HF_WATCH_WRITTEN)
+		return "write";
+	if (kinds & HF_WATCH_REMOVED)
+		return "remove";
+	if (kinds & HF_WATCH_MOVED_FROM)
+		return "rename";
+	if (kinds & HF_WATCH_MOVED_TO)
+		return "replace";
+	if (kinds & HF_WATCH_CREATED)
+		return "create";
+	return NULL;
+}
+
+/* What stands at the path of an entry now; false when that cannot be told. */
+static bool look_at(const struct hf_run *run, const struct hf_entry *entry,
+		    struct hf_tree *tree, struct hf_entry **ret_now)
+{
+	cleanup_fd int dir_fd = -1;
+	struct hf_error ignored = { 0 };
+	const char *name;
+
+	*ret_now = hf_tree_add(tree, entry->path);
+	if (!*ret_now)
+		return false;
+	dir_fd = hf_scan_open_parent(run->project->root_fd, entry->path, &name);
+	if (dir_fd < 0)
+		return dir_fd == -ENOENT || dir_fd == -ENOTDIR;
+	return hf_scan_entry(dir_fd, name, tree, *ret_now, &ignored) == 0;
+}
+
+/* An event of our own restore finds the state that it left. */
+static bool is_ours(const struct hf_run *run, const struct hf_entry *entry)
+{
+	const size_t index =
+		(size_t)(entry - run->session.snapshot.tree.entries);
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	const struct hf_stat *left;
+	struct hf_entry *now;
+
+	if (!run->put_back || run->put_back[index].ino == 0)
+		return false;
+	left = &run->put_back[index];
+	return look_at(run, entry, &tree, &now) && now->stat.ino == left->ino &&
+	       now->stat.dev == left->dev && now->stat.size == left->size &&
+	       now->stat.ctime_ns == left->ctime_ns;
+}
+
+static bool has_other_metadata(const struct hf_run *run,
+			       const struct hf_entry *entry)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_entry *now;
+
+	return look_at(run, entry, &tree, &now) &&
+	       now->stat.kind == entry->stat.kind &&
+	       hf_compare_entry(entry, now) & HF_CHANGE_METADATA;
+}
+
+static void begin_burst(struct hf_run *run, struct hf_job *job)
+{
+	const int64_t now = hf_system_boot_ns();
+	int64_t rest = now + BURST_REST_NS;
+
+	if (!job)
+		return;
+	if (run->burst_ns == 0) {
+		run->burst_ns = now;
+		/* Who is alive now may have done it; who comes later did not. */
+		if (hf_job_processes(job, &run->suspects) < 0)
+			hf_processes_done(&run->suspects);
+	}
+	if (rest > run->burst_ns + BURST_MAX_NS)
+		rest = run->burst_ns + BURST_MAX_NS;
+	hf_job_set_alarm(job, rest);
+}
+
+static void note_landed(struct hf_run *run, struct hf_job *job,
+			const struct hf_entry *entry, const char *operation)
+{
+	begin_burst(run, job);
+	(void)hf_run_note(run, entry->path, entry->rule, operation, entry);
+}
+
+/* A directory on the way was moved or removed, and all that is in it with it. */
+static void note_beneath(struct hf_run *run, struct hf_job *job,
+			 const struct hf_entry *directory,
+			 const char *operation)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	const struct hf_entry *const end = tree->entries + tree->count;
+
+	for (const struct hf_entry *entry = directory; entry < end; entry++) {
+		if (entry != directory &&
+		    !hf_path_is_beneath(entry->path, directory->path))
+			return;
+		if (entry->role == HF_ROLE_PROTECTED &&
+		    entry->stat.kind != HF_KIND_ABSENT)
+			note_landed(run, job, entry, operation);
+	}
+}
+
+static void take_entry(struct hf_run *run, struct hf_job *job,
+		       const struct hf_entry *entry, unsigned kinds)
+{
+	const char *const operation = operation_of(kinds);
+
+	if (entry->role == HF_ROLE_ALLOWED || is_ours(run, entry))
+		return;
+	if (operation && entry->stat.kind == HF_KIND_DIRECTORY) {
+		if (kinds & (HF_WATCH_MOVED_FROM | HF_WATCH_REMOVED))
+			note_beneath(run, job, entry, operation);
+		return;
+	}
+	if (entry->role == HF_ROLE_ANCESTOR)
+		return;
+	if (operation)
+		note_landed(run, job, entry, operation);
+	else if (kinds & HF_WATCH_METADATA && has_other_metadata(run, entry))
+		note_landed(run, job, entry, "metadata");
+}
+
+/* Our own temporary names come and go beside what we put back. */
+static bool is_temporary(const char *name)
+{
+	return strncmp(name, HF_TEMPORARY_PREFIX,
+		       strlen(HF_TEMPORARY_PREFIX)) == 0;
+}
+
+static bool is_side_name(const char *path)
+{
+	static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
+	const size_t len = strlen(path);
+
+	for (size_t i = 0; i < HF_COUNT(suffixes); i++) {
+		const size_t suffix = strlen(suffixes[i]);
+
+		if (len > suffix &&
+		    strcmp(path + len - suffix, suffixes[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A name that was not there: does the policy want it not to be? */
+static void take_new_name(struct hf_run *run, struct hf_job *job,
+			  const struct hf_watch_event *event, const char *path)
+{
+	const struct hf_policy *const policy = &run->project->policy;
+	const char *rule;
+
+	if (!(event->kinds & (HF_WATCH_CREATED | HF_WATCH_MOVED_TO)) ||
+	    is_temporary(event->name))
+		return;
+	rule = hf_patterns_match(policy->protect, path, event->is_directory);
+	if (rule && !hf_policy_allows(policy, run->options->argv, path,
+				      event->is_directory)) {
+		begin_burst(run, job);
+		(void)hf_run_note(run, path, rule, "create", NULL);
+	} else if (is_side_name(path) && run->burst_ns != 0) {
+		begin_burst(run, job);
+	}
+}
+
+static void take_event(struct hf_run *run, struct hf_job *job,
+		       const struct hf_watch_event *event)
+{
+	const struct hf_place *place;
+	const struct hf_entry *entry;
+	cleanup_free char *path = NULL;
+
+	if (event->kinds & HF_WATCH_OVERFLOW) {
+		run->session.is_watch_complete = false;
+		run->session.watch_why = "more events than the queue holds";
+		return;
+	}
+	place = &run->places[event->tag];
+	/* A directory's own events come by its parent as well. */
+	if (event->name[0] == '\0' && !place->is_file)
+		return;
+	path = place->is_file ? hf_path_join("", place->path) :
+				hf_path_join(place->path, event->name);
+	if (!path)
+		return;
+	entry = hf_tree_find(&run->session.snapshot.tree, path);
+	if (entry)
+		take_entry(run, job, entry, event->kinds);
+	else
+		take_new_name(run, job, event, path);
+}
+
+static void take_events(struct hf_run *run, struct hf_job *job)
+{
+	struct hf_watch_event event;
+
+	if (!run->watch)
+		return;
+	while (hf_watch_next(run->watch, &event) > 0)
+		take_event(run, job, &event);
+}
+
+void hf_run_ready(void *context, struct hf_job *job)
+{
+	take_events(context, job);
+}
+
+void hf_run_drain(struct hf_run *run)
+{
+	take_events(run, NULL);
+}
+
+/* The burst has come to rest. */
+void hf_run_alarm(void *context, struct hf_job *job)
+{
+	struct hf_run *const run = context;
+
+	if (run->burst_ns == 0)
+		return;
+	if (run->project->policy.on_landed == HF_LANDED_STOP) {
+		hf_job_stop(job);
+		return;
+	}
+	run->burst_ns = 0;
+	hf_run_restore_now(run);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run from the lock to the result.
+ *
+ * Order: lock, look for sessions that did not end, scan and commit, journal,
+ * unlock, command forked and held, watch armed, look again, "go".  The store's
+ * lock is held only while something is recorded or restored, so that other
+ * commands work beside a run; that the run lives is told by the lock on its
+ * journal.
+ */
+#include "guard/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "core/nearby.h"
+#include "guard/run.h"
+#include "platform/system.h"
+
+/* How long "leftovers": "wait" waits for what the command left behind. */
+#define LEFTOVER_LIMIT_MS	60000u
+
+/* Descriptors of a project and its journal that outlive the fork. */
+#define OWN_DESCRIPTORS		(4 + HF_STORE_FOLDERS)
+
+int hf_session_failure_status(const struct hf_error *err)
+{
+	return err->code == HF_ERR_UNDECIDED ? HF_STATUS_UNDECIDED :
+					       HF_STATUS_FAILURE;
+}
+
+/* -- what is recorded before ------------------------------------------------ */
+
+/*
+ * A session that died entirely has left the tree as its command made it.  When
+ * that is what was recorded all is well; otherwise nobody but a person can say
+ * which of the two is right, and a damaged tree must not be recorded.
+ */
+static int settle_dead(struct hf_run *run, const struct hf_name *name,
+		       struct hf_error *err)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
+	const struct hf_store *const store = &run->project->store;
+	const struct hf_delta *first = NULL;
+	struct hf_name snapshot;
+	size_t count = 0;
+	int rc;
+
+	rc = hf_journal_read(store, name, &record, err);
+	if (rc < 0)
+		return rc;
+	if (record.snapshot && record.snapshot[0] != '\0') {
+		rc = hf_store_resolve(store, HF_STORE_SNAPSHOTS,
+				      record.snapshot, &snapshot, err);
+		if (rc < 0)
+			return rc;
+		rc = hf_snapshot_load(store, &snapshot, &manifest, err);
+		if (rc < 0)
+			return rc;
+		rc = hf_snapshot_look(&run->scan, &manifest.tree, NULL, &now,
+				      err);
+		if (rc < 0)
+			return rc;
+		rc = hf_compare(&manifest.tree, &now, &deltas, err);
+		if (rc < 0)
+			return rc;
+	}
+	for (size_t i = 0; i < deltas.count; i++) {
+		if (hf_run_is_allowed(&deltas.items[i]))
+			continue;
+		if (count++ == 0)
+			first = &deltas.items[i];
+	}
+	if (count == 0)
+		return hf_journal_settle(store, name, HF_OUTCOME_CLEAN, err);
+
+	(void)hf_fail(err, HF_ERR_UNDECIDED,
+		      "session %s did not end and %zu %s from what it "
+		      "recorded, '%s' first",
+		      name->text, count,
+		      count == 1 ? "entry differs" : "entries differ",
+		      HF_QUOTE(first->before ? first->before->path :
+					       first->after->path));
+	return hf_fail_hint(err, "look: holdfast status; put it back: holdfast "
+				 "restore; keep the tree as it is: holdfast "
+				 "snapshot");
+}
+
+static int settle_earlier(struct hf_run *run, bool *ret_has_living,
+			  struct hf_error *err)
+{
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	int rc;
+
+	rc = hf_journal_find_open(&run->project->store, &living, &dead, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < dead.count; i++) {
+		rc = settle_dead(run, &dead.items[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	*ret_has_living = living.count > 0;
+	return 0;
+}
+
+/* -- recording -------------------------------------------------------------- */
+
+static int check_protected(struct hf_run *run, const struct hf_tree *tree,
+			   struct hf_error *err)
+{
+	const struct hf_policy *const policy = &run->project->policy;
+	const size_t count = hf_tree_protected_count(tree);
+	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
+
+	if (count >= policy->min_protected)
+		return 0;
+	if (count > 0)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot run: %zu protected, at least %" PRIu64
+			       " wanted",
+			       count, policy->min_protected);
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot run: nothing is protected in '%s'",
+		      HF_QUOTE(run->project->root));
+	hf_nearby_describe(run->project->root_fd, policy, &hint);
+	return hf_fail_hint(err, "%s", hint.data ? hint.data : "");
+}
+
+struct decision {
+	struct hf_run *run;
+	bool has_living;
+	bool has_previous;
+};
+
+/* Look at what is about to be recorded, and at what changed unguarded. */
+static int decide(void *context, const struct hf_tree *tree,
+		  const struct hf_deltas *drift, struct hf_error *err)
+{
+	const struct decision *const decision = context;
+	struct hf_run *const run = decision->run;
+	int rc;
+
+	rc = check_protected(run, tree, err);
+	if (rc < 0)
+		return rc;
+	if (decision->has_living && drift && drift->count > 0) {
+		(void)hf_fail(err, HF_ERR_BUSY,
+			      "cannot run: another run is in progress and the "
+			      "tree differs from what it recorded");
+		return hf_fail_hint(err, "wait until it has ended");
+	}
+	if (decision->has_previous && drift && drift->count > 0 &&
+	    run->project->policy.on_drift == HF_DRIFT_STOP) {
+		(void)hf_fail(err, HF_ERR_UNDECIDED,
+			      "cannot run: %zu protected %s changed since the "
+			      "last run, and the policy says to stop",
+			      drift->count,
+			      drift->count == 1 ? "entry has" : "entries have");
+		return hf_fail_hint(err, "look: holdfast status; accept: "
+					 "holdfast snapshot; go back: holdfast "
+					 "restore");
+	}
+	return 0;
+}
+
+static void tell_begun(struct hf_run *run, const struct hf_manifest *previous)
+{
+	const struct hf_session_observer *const observer =
+		run->options->observer;
+	cleanup_deltas struct hf_deltas drift = HF_DELTAS_INIT;
+	struct hf_error ignored = { 0 };
+	bool has_drift = false;
+
+	if (!observer || !observer->begun)
+		return;
+	if (previous && run->session.recorded.is_new)
+		has_drift = hf_compare(&previous->tree,
+				       &run->session.snapshot.tree, &drift,
+				       &ignored) == 0;
+	observer->begun(observer->context, &run->session,
+			has_drift ? &drift : NULL);
+}
+
+static void note_policy(struct hf_run *run, const struct hf_manifest *previous)
+{
+	struct hf_session *const session = &run->session;
+
+	session->is_first = !previous;
+	session->protected_count =
+		hf_tree_protected_count(&session->snapshot.tree);
+	if (!previous)
+		return;
+	session->protected_before = hf_tree_protected_count(&previous->tree);
+	session->has_policy_changed =
+		previous->patterns && session->snapshot.patterns &&
+		strcmp(previous->patterns, session->snapshot.patterns) != 0;
+}
+
+static int begin_journal(struct hf_run *run, struct hf_error *err)
+{
+	struct hf_journal_open_record record = {
+		.kind = "run",
+		.snapshot = run->session.snapshot.name.text,
+		.argv = run->options->argv,
+	};
+	int rc;
+
+	hf_process_self(&record.pid, &record.pid_start);
+	rc = hf_journal_begin(&run->journal, &run->project->store, &record,
+			      err);
+	if (rc < 0)
+		return rc;
+	run->session.name = run->journal.name;
+	return 0;
+}
+
+static int record_locked(struct hf_run *run, struct hf_error *err)
+{
+	cleanup_manifest struct hf_manifest newest = HF_MANIFEST_INIT;
+	struct hf_store *const store = &run->project->store;
+	struct decision decision = { .run = run };
+	struct hf_snapshot_options options = {
+		.scan = &run->scan,
+		.decide = decide,
+		.context = &decision,
+		.progress = run->options->progress,
+		.notes = run->session.notes,
+	};
+	const struct hf_manifest *previous = NULL;
+	int rc;
+
+	rc = settle_earlier(run, &decision.has_living, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_snapshot_load_newest(store, &newest, err);
+	if (rc < 0 && rc != HF_ERR_UNSUPPORTED)
+		return rc;
+	if (rc == 0)
+		previous = &newest;
+	decision.has_previous = previous != NULL;
+
+	rc = hf_snapshot_take(store, &options, previous,
+			      &run->session.snapshot, &run->session.recorded,
+			      err);
+	if (rc < 0)
+		return rc;
+	note_policy(run, previous);
+	rc = begin_journal(run, err);
+	if (rc < 0)
+		return rc;
+	tell_begun(run, previous);
+	return 0;
+}
+
+/*
+ * A store is not made for a tree in which nothing is protected: look first where
+ * there is none yet.
+ */
+static int open_store(struct hf_run *run, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	int rc;
+
+	rc = hf_project_open_store(run->project, HF_STORE_MUST_EXIST, err);
+	if (rc != HF_ERR_UNSUPPORTED)
+		return rc;
+	rc = hf_scan(&run->scan, &tree, NULL, err);
+	if (rc < 0)
+		return rc;
+	rc = check_protected(run, &tree, err);
+	if (rc < 0)
+		return rc;
+	return hf_project_open_store(run->project, HF_STORE_MAKE, err);
+}
+
+static int record(struct hf_run *run, struct hf_error *err)
+{
+	int rc;
+
+	rc = open_store(run, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_store_lock(&run->project->store, true, err);
+	if (rc < 0)
+		return rc;
+	rc = record_locked(run, err);
+	hf_store_unlock(&run->project->store);
+	return rc;
+}
+
+/* -- the job ---------------------------------------------------------------- */
+
+static void sync_journal(void *context, struct hf_job *job)
+{
+	struct hf_run *const run = context;
+	struct hf_error err = { 0 };
+
+	/* A journal that cannot be kept is no guard: end the command. */
+	if (hf_journal_sync(&run->journal, &err) < 0) {
+		hf_run_fail(run, &err);
+		hf_job_stop(job);
+	}
+}
+
+static size_t own_descriptors(const struct hf_run *run, int *fds)
+{
+	const struct hf_store *const store = &run->project->store;
+	size_t count = 0;
+
+	fds[count++] = run->project->root_fd;
+	fds[count++] = run->journal.fd;
+	fds[count++] = store->dir_fd;
+	fds[count++] = store->lock_fd;
+	for (size_t i = 0; i < HF_STORE_FOLDERS; i++)
+		fds[count++] = store->folder_fd[i];
+	return count;
+}
+
+static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
+		   struct hf_error *err)
+{
+	const struct hf_session_options *const given = run->options;
+	cleanup_free int *fds = NULL;
+	char variable[64];
+	struct hf_job_options options = {
+		.argv = given->argv,
+		.variable = variable,
+		.wait_for_leftovers =
+			run->project->policy.leftovers == HF_LEFTOVERS_WAIT,
+		.leftover_limit_ms = LEFTOVER_LIMIT_MS,
+		.hooks = {
+			.context = run,
+			.arm = hf_run_arm,
+			.ready = hf_run_ready,
+			.alarm = hf_run_alarm,
+			.started = sync_journal,
+			.settle = hf_run_settle,
+		},
+	};
+
+	fds = calloc(OWN_DESCRIPTORS + given->keep_count, sizeof(*fds));
+	if (!fds)
+		return hf_fail_memory(err);
+	options.keep = fds;
+	options.keep_count = own_descriptors(run, fds);
+	for (size_t i = 0; i < given->keep_count; i++)
+		fds[options.keep_count++] = given->keep[i];
+	(void)snprintf(variable, sizeof(variable), "HOLDFAST_SESSION=%s",
+		       run->session.name.text);
+	return hf_job_run(&options, ret_result, err);
+}
+
+/* The command never started: the journal says so, the store stays in order. */
+static void end_unstarted(struct hf_run *run)
+{
+	struct hf_error ignored = { 0 };
+
+	/* If this fails too, the next command finds the session open and the
+	 * tree as it was recorded, and settles it. */
+	if (run->journal.fd >= 0 &&
+	    hf_journal_end(&run->journal, HF_OUTCOME_ERROR, HF_STATUS_FAILURE,
+			   0, &ignored) < 0)
+		hf_journal_close(&run->journal);
+}
+
+static void fill_result(const struct hf_job_result *job,
+			struct hf_session_result *ret_result)
+{
+	*ret_result = (struct hf_session_result){
+		.status = job->status,
+		.command_code = job->code,
+		.command_signal = job->signal,
+	};
+	if (!job->has_run && job->exec_errno != 0) {
+		ret_result->exec_errno = job->exec_errno;
+		ret_result->command_code = -1;
+		ret_result->command_signal = 0;
+		if (job->status == 0)
+			ret_result->status = job->exec_errno == ENOENT ?
+						     HF_STATUS_NOT_FOUND :
+						     HF_STATUS_NOT_EXECUTABLE;
+	}
+}
+
+/* -- the whole -------------------------------------------------------------- */
+
+static void run_done(struct hf_run *run)
+{
+	hf_journal_close(&run->journal);
+	hf_watch_free(&run->watch);
+	hf_processes_done(&run->suspects);
+	hf_free_pointee(&run->places);
+	hf_free_pointee(&run->put_back);
+	hf_arena_done(&run->arena);
+	hf_manifest_done(&run->session.snapshot);
+	hf_violations_done(&run->session.violations);
+	hf_processes_done(&run->session.leftovers);
+	hf_free_pointee(&run->session.allowed);
+}
+
+#define cleanup_run	CLEANUP(run_done)
+
+int hf_session_run(struct hf_project *project,
+		   const struct hf_session_options *options,
+		   struct hf_session_result *ret_result, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	cleanup_run struct hf_run run = {
+		.session = {
+			.project = project,
+			.argv = options->argv,
+			.snapshot = HF_MANIFEST_INIT,
+			.violations = HF_VIOLATIONS_INIT,
+			.leftovers = HF_PROCESSES_INIT,
+			.command_code = -1,
+			.is_watch_complete = true,
+			.notes = &notes,
+		},
+		.project = project,
+		.options = options,
+		.scan = hf_project_scan_options(project, options->argv),
+		.journal = HF_JOURNAL_INIT,
+		.suspects = HF_PROCESSES_INIT,
+	};
+	struct hf_job_result job = { 0 };
+	int rc;
+
+	run.session.started_ns = hf_system_time_ns();
+	rc = record(&run, err);
+	if (rc >= 0)
+		rc = run_job(&run, &job, err);
+	if (rc < 0) {
+		end_unstarted(&run);
+		return rc;
+	}
+	fill_result(&job, ret_result);
+	return 0;
+}
+
+bool hf_session_is_inside(struct hf_project *project)
+{
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	struct hf_error ignored = { 0 };
+
+	if (hf_project_open_store(project, HF_STORE_MUST_EXIST, &ignored) < 0 ||
+	    hf_journal_find_open(&project->store, &living, &dead, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < living.count; i++) {
+		cleanup_session_record struct hf_session_record record =
+			HF_SESSION_RECORD_INIT;
+
+		if (hf_journal_read(&project->store, &living.items[i], &record,
+				    &ignored) == 0 &&
+		    hf_process_is_ancestor(record.pid, record.pid_start))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run a command between front, canary and guard.
+ *
+ *	shell - front		the shell's child, in the job's process group
+ *		  |- canary	same group
+ *		  `- guard	a group of its own, same session
+ *		       `- command	in the job's group
+ *
+ * Guard must be an ancestor of the command, because Yama lets nobody else look
+ * into it, and must not be in the job's group, because a signal to the group may
+ * be SIGKILL.  setsid() would do that too, but then its child could not be in the
+ * job's group (EPERM).  So guard forks the command first, while it still is in
+ * the job's group, and then leaves for a group of its own.
+ *
+ * Front and guard block every signal and take them from a signalfd.  What the
+ * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent to
+ * front alone is forwarded, and the canary tells that from a signal to the group.
+ * A signalfd inherited over fork() reads the signals of whoever reads it.
+ *
+ * Each of front and guard notices the other's death by the end of their socket,
+ * ends the tree and settles.  Both are subreapers: orphans come to guard, and
+ * after its death to front.
+ */
+#include "platform/job.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "platform/file.h"
+#include "platform/linux/job_internal.h"
+
+/* -- messages --------------------------------------------------------------- */
+
+void hf_message_send(int fd, const struct hf_message *message)
+{
+	ssize_t rc;
+
+	/* A vanished peer is noticed where its end is polled. */
+	do
+		rc = send(fd, message, sizeof(*message),
+			  MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (rc < 0 && errno == EINTR);
+}
+
+int hf_message_receive(int fd, struct hf_message *ret_message)
+{
+	ssize_t len;
+
+	do
+		len = recv(fd, ret_message, sizeof(*ret_message), 0);
+	while (len < 0 && errno == EINTR);
+	return len == (ssize_t)sizeof(*ret_message);
+}
+
+bool hf_job_next_signal(const struct hf_job *job,
+			struct signalfd_siginfo *ret_signal)
+{
+	ssize_t len;
+
+	do
+		len = read(job->signal_fd, ret_signal, sizeof(*ret_signal));
+	while (len < 0 && errno == EINTR);
+	return len == (ssize_t)sizeof(*ret_signal);
+}
+
+void hf_job_note_status(struct hf_job_end *end, int wait_status)
+{
+	end->code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+	end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+}
+
+/* -- descriptors ------------------------------------------------------------ */
+
+/* No descriptor that we need is above this: they are opened at the start. */
+#define NEEDED_MAX	1024
+
+static bool is_needed(const struct hf_job *job, int fd)
+{
+	const int own[] = { STDERR_FILENO,  job->signal_fd, job->peer_fd,
+			    job->canary_fd, job->alive_fd,  job->go_fd,
+			    job->error_fd };
+
+	for (size_t i = 0; i < HF_COUNT(own); i++)
+		if (fd == own[i])
+			return true;
+	for (size_t i = 0; i < job->options->keep_count; i++)
+		if (fd == job->options->keep[i])
+			return true;
+	return false;
+}
+
+/*
+ * A pipe that we hold open keeps its reader waiting after the command has closed
+ * it; a terminal that we read from would steal the command's input.
+ */
+void hf_job_close_inherited(const struct hf_job *job)
+{
+	const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	unsigned first = STDERR_FILENO + 1;
+
+	if (null_fd >= 0) {
+		(void)dup2(null_fd, STDIN_FILENO);
+		(void)dup2(null_fd, STDOUT_FILENO);
+	} else {
+		(void)close(STDIN_FILENO);
+		(void)close(STDOUT_FILENO);
+	}
+	/* Close the gaps between the needed ones; descriptors are few and low. */
+	for (unsigned fd = first; fd < NEEDED_MAX; fd++) {
+		if (!is_needed(job, (int)fd))
+			continue;
+		if (fd > first)
+			(void)close_range(first, fd - 1, 0);
+		first = fd + 1;
+	}
+	(void)close_range(first, ~0u, 0);
+}
+
+/* -- the start -------------------------------------------------------------- */
+
+static int fail_start(struct hf_error *err, const char *what)
+{
+	return hf_fail_system(err, -errno, "cannot start the command: %s", what);
+}
+
+static int block_signals(struct hf_job *job, struct hf_error *err)
+{
+	/* A debugger's breakpoint must keep working. */
+	(void)sigfillset(&job->all);
+	(void)sigdelset(&job->all, SIGTRAP);
+	if (sigprocmask(SIG_BLOCK, &job->all, &job->inherited) < 0)
+		return fail_start(err, "signals");
+	job->signal_fd = signalfd(-1, &job->all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (job->signal_fd < 0)
+		return fail_start(err, "signals");
+	return 0;
+}
+
+static int fork_canary(struct hf_job *job, int alive[2], int report[2],
+		       struct hf_error *err)
+{
+	if (pipe2(alive, O_CLOEXEC) < 0)
+		return fail_start(err, "pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) < 0)
+		return fail_start(err, "socket");
+	job->canary = fork();
+	if (job->canary < 0)
+		return fail_start(err, "fork");
+	if (job->canary == 0) {
+		(void)close(alive[1]);
+		(void)close(report[0]);
+		hf_job_canary(job, alive[0], report[1]);
+	}
+	job->canary_fd = report[0];
+	hf_file_close_quietly(&alive[0]);
+	hf_file_close_quietly(&report[1]);
+	return 0;
+}
+
+static int fork_guard(struct hf_job *job, int *alive_fd, struct hf_error *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail_start(err, "socket");
+	job->guard = fork();
+	if (job->guard < 0) {
+		const int rc = fail_start(err, "fork");
+
+		(void)close(pair[0]);
+		(void)close(pair[1]);
+		return rc;
+	}
+	if (job->guard == 0) {
+		(void)close(pair[0]);
+		(void)close(job->canary_fd);
+		job->canary_fd = -1;
+		job->peer_fd = pair[1];
+		job->alive_fd = take_fd(alive_fd);
+		hf_job_guard(job);
+	}
+	(void)close(pair[1]);
+	job->peer_fd = pair[0];
+	hf_file_close_quietly(alive_fd);
+	return 0;
+}
+
+static int run(struct hf_job *job, struct hf_job_result *ret_result,
+	       struct hf_error *err)
+{
+	int alive[2] = { -1, -1 };
+	int report[2] = { -1, -1 };
+	int rc;
+
+	job->front = getpid();
+	rc = block_signals(job, err);
+	if (rc < 0)
+		return rc;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return fail_start(err, "subreaper");
+	rc = fork_canary(job, alive, report, err);
+	if (rc >= 0)
+		rc = fork_guard(job, &alive[1], err);
+	hf_file_close_quietly(&alive[0]);
+	hf_file_close_quietly(&alive[1]);
+	hf_file_close_quietly(&report[1]);
+	if (rc < 0)
+		return rc;
+	return hf_job_front(job, ret_result, err);
+}
+
+int hf_job_run(const struct hf_job_options *options,
+	       struct hf_job_result *ret_result, struct hf_error *err)
+{
+	struct hf_job job = {
+		.options = options,
+		.signal_fd = -1,
+		.peer_fd = -1,
+		.canary_fd = -1,
+		.alive_fd = -1,
+		.go_fd = -1,
+		.error_fd = -1,
+		.listen_fd = -1,
+		.end = { .code = -1 },
+	};
+	const int rc = run(&job, ret_result, err);
+
+	if (job.canary > 0) {
+		(void)kill(job.canary, SIGKILL);
+		(void)waitpid(job.canary, NULL, 0);
+	}
+	hf_file_close_quietly(&job.signal_fd);
+	hf_file_close_quietly(&job.peer_fd);
+	hf_file_close_quietly(&job.canary_fd);
+	hf_processes_done(&job.end.leftovers);
+	/*
+	 * After a run all signals stay blocked: a late Ctrl-C must not take the
+	 * verdict's place.  The caller is about to exit.
+	 */
+	if (rc < 0)
+		(void)sigprocmask(SIG_SETMASK, &job.inherited, NULL);
+	return rc;
+}
+
+/* -- for hooks -------------------------------------------------------------- */
+
+void hf_job_listen(struct hf_job *job, int fd)
+{
+	job->listen_fd = fd;
+}
+
+void hf_job_set_alarm(struct hf_job *job, int64_t boot_ns)
+{
+	job->alarm_ns = boot_ns;
+}
+
+void hf_job_stop(struct hf_job *job)
+{
+	job->is_stopping = true;
+}
+
+int hf_job_processes(struct hf_job *job, struct hf_processes *ret_processes)
+{
+	(void)job;
+	return hf_tree_processes(0, ret_processes);
+}
+
+/* -- for the caller --------------------------------------------------------- */
+
+int hf_process_exec(const char *const *argv)
+{
+	/* execvp() does not write to the words; its type is older than const. */
+	union {
+		const char *const *given;
+		char *const *taken;
+	} words = { .given = argv };
+
+	(void)execvp(argv[0], words.taken);
+	return -errno;
+}
+
+_Noreturn void hf_process_die_by(int signal_number)
+{
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	/* The command has left its own core file, if any. */
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)signal(signal_number, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, signal_number);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)raise(signal_number);
+	_exit(128 + signal_number);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The canary: a process in the job's group that only listens.
+ *
+ * A signal that reaches it as well as front was sent to the group, so the command
+ * has it already.  And when guard dies while the job is stopped, front is asleep
+ * and cannot take over: the canary cannot be stopped, except by SIGSTOP, and wakes
+ * it.
+ */
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "platform/file.h"
+#include "platform/linux/job_internal.h"
+
+static void pass_on(const struct hf_job *job, int report_fd)
+{
+	struct signalfd_siginfo info;
+
+	while (hf_job_next_signal(job, &info)) {
+		const int seen[2] = { (int)info.ssi_signo, (int)info.ssi_pid };
+
+		if (info.ssi_code != SI_KERNEL)
+			(void)send(report_fd, seen, sizeof(seen),
+				   MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+}
+
+_Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd)
+{
+	struct pollfd fds[2];
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != job->front)
+		_exit(0);
+
+	(void)dup2(alive_fd, STDIN_FILENO);
+	(void)dup2(report_fd, STDOUT_FILENO);
+	(void)dup2(job->signal_fd, STDERR_FILENO);
+	job->signal_fd = STDERR_FILENO;
+	(void)close_range(STDERR_FILENO + 1, ~0u, 0);
+
+	fds[0] = (struct pollfd){ .fd = STDERR_FILENO, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
+	for (;;) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			pass_on(job, STDOUT_FILENO);
+		if (fds[1].revents) {
+			(void)kill(job->front, SIGCONT);
+			_exit(0);
+		}
+	}
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Front: the process that the shell knows.
+ *
+ * It stops when the command stops, passes on what was sent to it alone, and takes
+ * over when guard dies.
+ */
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/file.h"
+#include "platform/linux/job_internal.h"
+
+/* How long the canary may take to say that it got the same signal. */
+#define CANARY_WAIT_MS	20
+
+/* Did the canary get this signal as well? */
+static bool was_for_the_group(const struct hf_job *job,
+			      const struct signalfd_siginfo *info)
+{
+	struct pollfd fd = { .fd = job->canary_fd, .events = POLLIN };
+
+	while (poll(&fd, 1, CANARY_WAIT_MS) > 0) {
+		int seen[2];
+
+		if (recv(job->canary_fd, seen, sizeof(seen), 0) !=
+		    (ssize_t)sizeof(seen))
+			return false;
+		if (seen[0] == (int)info->ssi_signo &&
+		    seen[1] == (int)info->ssi_pid)
+			return true;
+	}
+	return false;
+}
+
+static void tell_guard(const struct hf_job *job, enum hf_message_kind kind,
+		       int value)
+{
+	const struct hf_message message = { .kind = kind, .value = value };
+
+	hf_message_send(job->peer_fd, &message);
+}
+
+/* Zombies of ours; and guard must not stay stopped: its leases would break. */
+static void reap(const struct hf_job *job)
+{
+	int status;
+
+	while (waitpid(job->guard, &status, WNOHANG | WUNTRACED) > 0)
+		if (WIFSTOPPED(status))
+			(void)kill(job->guard, SIGCONT);
+}
+
+static void take_signals(const struct hf_job *job)
+{
+	struct signalfd_siginfo info;
+
+	while (hf_job_next_signal(job, &info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			reap(job);
+			continue;
+		}
+		if (info.ssi_code == SI_KERNEL ||
+		    (pid_t)info.ssi_pid == job->command)
+			continue;
+		if (!was_for_the_group(job, &info))
+			tell_guard(job, HF_MESSAGE_FORWARD,
+				   (int)info.ssi_signo);
+	}
+}
+
+/* The command was stopped: so must the shell's child be, for the same reason. */
+static void stop_too(const struct hf_job *job, int signal_number)
+{
+	sigset_t set;
+
+	if (signal_number != SIGSTOP)
+		(void)signal(signal_number, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, signal_number);
+	(void)kill(getpid(), signal_number);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	/* Here the shell has its prompt, until it continues us. */
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	tell_guard(job, HF_MESSAGE_RESUMED, 0);
+}
+
+static void note_command(void *context, pid_t pid, int status)
+{
+	struct hf_job *const job = context;
+
+	if (pid == job->command)
+		hf_job_note_status(&job->end, status);
+}
+
+/* Guard is gone: do what it would have done. */
+static void take_over(struct hf_job *job, struct hf_job_result *ret_result)
+{
+	job->end.is_survivor = true;
+	job->end.has_run = job->command > 0;
+	job->end.was_stopped = true;
+	job->end.unended = hf_tree_end(job->canary, note_command, job);
+	*ret_result = (struct hf_job_result){
+		.status = job->options->hooks.settle(
+			job->options->hooks.context, &job->end),
+		.has_run = job->end.has_run,
+		.code = job->end.code,
+		.signal = job->end.signal,
+	};
+}
+
+/* 1 when all has ended, 0 to go on, negative when nothing was started. */
+static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
+			struct hf_error *err)
+{
+	struct hf_message message;
+
+	if (!hf_message_receive(job->peer_fd, &message)) {
+		take_over(job, ret_result);
+		return 1;
+	}
+	switch (message.kind) {
+	case HF_MESSAGE_STARTED:
+		job->command = message.value;
+		return 0;
+	case HF_MESSAGE_STOPPED:
+		stop_too(job, message.value);
+		return 0;
+	case HF_MESSAGE_ENDED:
+		*ret_result = message.result;
+		(void)waitpid(job->guard, NULL, 0);
+		return 1;
+	case HF_MESSAGE_FAILED:
+		*err = message.error;
+		(void)waitpid(job->guard, NULL, 0);
+		return err->code;
+	case HF_MESSAGE_FORWARD:
+	case HF_MESSAGE_RESUMED:
+		break;
+	}
+	return 0;
+}
+
+int hf_job_front(struct hf_job *job, struct hf_job_result *ret_result,
+		 struct hf_error *err)
+{
+	struct pollfd fds[2] = {
+		{ .fd = job->peer_fd, .events = POLLIN },
+		{ .fd = job->signal_fd, .events = POLLIN },
+	};
+
+	hf_job_close_inherited(job);
+	for (;;) {
+		int rc;
+
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[1].revents)
+			take_signals(job);
+		if (!fds[0].revents)
+			continue;
+		rc = take_message(job, ret_result, err);
+		if (rc != 0)
+			return rc < 0 ? rc : 0;
+	}
+}

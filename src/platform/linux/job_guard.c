@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guard: forks the command, watches over it, and settles when it has ended.
+ *
+ * The command is ended in three steps.  When it has exited and something it
+ * started still lives, that is asked to end (TERM), and killed after a grace; or
+ * waited for, if the policy says so.  hf_job_stop(), front's death and the end of
+ * patience kill at once.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "platform/file.h"
+#include "platform/linux/job_internal.h"
+#include "platform/system.h"
+
+#define NS_PER_MS	((int64_t)1000 * 1000)
+#define TERM_GRACE_NS	((int64_t)1500 * NS_PER_MS)
+
+enum guard_phase {
+	PHASE_RUNNING,
+	PHASE_LEFTOVERS,	/* the command has ended, others have not */
+	PHASE_KILL,
+	PHASE_DONE
+};
+
+struct guard {
+	struct hf_job *job;
+	enum guard_phase phase;
+	int64_t patience_ns;	/* when PHASE_LEFTOVERS becomes PHASE_KILL */
+	bool is_front_gone;
+};
+
+/* -- the command ------------------------------------------------------------ */
+
+/* In the child: wait for "go", then become the command. */
+static _Noreturn void become_command(const struct hf_job *job, int go_fd,
+				     int error_fd)
+{
+	const struct hf_job_options *const options = job->options;
+	char go;
+	ssize_t len;
+	int rc;
+
+	for (size_t i = 0; i < options->keep_count; i++)
+		(void)fcntl(options->keep[i], F_SETFD, FD_CLOEXEC);
+	do
+		len = read(go_fd, &go, 1);
+	while (len < 0 && errno == EINTR);
+	if (len != 1)
+		_exit(HF_EXIT_NEVER_STARTED);
+
+	if (options->variable) {
+		/* putenv() keeps the pointer; this process is about to exec. */
+		char *const variable = strdup(options->variable);
+
+		if (variable)
+			(void)putenv(variable);
+	}
+	(void)sigprocmask(SIG_SETMASK, &job->inherited, NULL);
+	rc = hf_process_exec(options->argv);
+	do
+		len = write(error_fd, &rc, sizeof(rc));
+	while (len < 0 && errno == EINTR);
+	_exit(HF_EXIT_NEVER_STARTED);
+}
+
+/* The errno of exec(), 0 when it worked: the pipe closes with it. */
+static int read_exec_error(int error_fd)
+{
+	int rc = 0;
+	ssize_t len;
+
+	do
+		len = read(error_fd, &rc, sizeof(rc));
+	while (len < 0 && errno == EINTR);
+	return len == (ssize_t)sizeof(rc) ? -rc : 0;
+}
+
+static int fork_command(struct hf_job *job, struct hf_error *err)
+{
+	int go[2];
+	int error[2];
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return hf_fail_system(err, -errno,
+				      "cannot start the command: pipe");
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		const int rc = hf_fail_system(err, -errno,
+					      "cannot start the command: pipe");
+
+		(void)close(go[0]);
+		(void)close(go[1]);
+		return rc;
+	}
+	job->command = fork();
+	if (job->command == 0) {
+		(void)close(go[1]);
+		(void)close(error[0]);
+		become_command(job, go[0], error[1]);
+	}
+	(void)close(go[0]);
+	(void)close(error[1]);
+	job->go_fd = go[1];
+	job->error_fd = error[0];
+	if (job->command < 0)
+		return hf_fail_system(err, -errno,
+				      "cannot start the command: fork");
+	return 0;
+}
+
+/* Our group, our descriptors, the layers; then the command may go. */
+static int start(struct hf_job *job, struct hf_error *err)
+{
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
+	int rc;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	rc = fork_command(job, err);
+	if (rc < 0)
+		return rc;
+	if (setpgid(0, 0) < 0)
+		return hf_fail_system(err, -errno,
+				      "cannot start the command: group");
+	hf_job_close_inherited(job);
+	rc = hooks->arm(hooks->context, job, err);
+	if (rc < 0)
+		return rc;
+
+	hf_message_send(job->peer_fd,
+			&(struct hf_message){ .kind = HF_MESSAGE_STARTED,
+					      .value = job->command });
+	if (write(job->go_fd, "g", 1) != 1)
+		return hf_fail_system(err, -errno,
+				      "cannot start the command: pipe");
+	job->end.exec_errno = read_exec_error(job->error_fd);
+	hf_file_close_quietly(&job->go_fd);
+	hf_file_close_quietly(&job->error_fd);
+	job->end.has_run = job->end.exec_errno == 0;
+	return 0;
+}
+
+/* -- the end of the tree ---------------------------------------------------- */
+
+static void note_command(void *context, pid_t pid, int status)
+{
+	struct hf_job *const job = context;
+
+	if (pid == job->command)
+		hf_job_note_status(&job->end, status);
+}
+
+static void mark_leftovers(struct hf_job *job)
+{
+	for (size_t i = 0; i < job->end.leftovers.count; i++) {
+		struct hf_process *const process =
+			&job->end.leftovers.items[i];
+
+		process->has_ended = kill((pid_t)process->pid, 0) < 0 &&
+				     errno == ESRCH;
+	}
+}
+
+static void kill_tree(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+
+	job->end.unended = hf_tree_end(0, note_command, job);
+	guard->phase = PHASE_DONE;
+}
+
+/* The command has ended and something it started has not. */
+static void begin_leftovers(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+	const struct hf_job_options *const options = job->options;
+	const int64_t now = hf_system_boot_ns();
+
+	guard->phase = PHASE_LEFTOVERS;
+	if (hf_tree_processes(0, &job->end.leftovers) < 0) {
+		guard->phase = PHASE_KILL;
+		return;
+	}
+	if (options->wait_for_leftovers) {
+		guard->patience_ns =
+			now + options->leftover_limit_ms * NS_PER_MS;
+		return;
+	}
+	(void)hf_tree_signal(&job->end.leftovers, SIGTERM);
+	(void)hf_tree_signal(&job->end.leftovers, SIGCONT);
+	guard->patience_ns = now + TERM_GRACE_NS;
+}
+
+static void note_stop(struct hf_job *job, int status)
+{
+	if (WIFSTOPPED(status)) {
+		job->is_command_stopped = true;
+		hf_message_send(
+			job->peer_fd,
+			&(struct hf_message){ .kind = HF_MESSAGE_STOPPED,
+					      .value = WSTOPSIG(status) });
+		return;
+	}
+	/* Continued from outside: front may still sleep. */
+	job->is_command_stopped = false;
+	(void)kill(job->front, SIGCONT);
+}
+
+static void reap(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+
+	for (;;) {
+		int status;
+		const pid_t pid =
+			waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED);
+
+		if (pid < 0) {
+			guard->phase = PHASE_DONE;
+			return;
+		}
+		if (pid == 0)
+			break;
+		if (pid != job->command)
+			continue;
+		if (WIFSTOPPED(status) || WIFCONTINUED(status)) {
+			note_stop(job, status);
+			continue;
+		}
+		hf_job_note_status(&job->end, status);
+		guard->phase = PHASE_LEFTOVERS;
+		guard->patience_ns = 0;
+	}
+	if (guard->phase == PHASE_LEFTOVERS && guard->patience_ns == 0)
+		begin_leftovers(guard);
+}
+
+/* -- the loop --------------------------------------------------------------- */
+
+static void take_signals(struct guard *guard)
+{
+	struct signalfd_siginfo info;
+	bool is_child = false;
+
+	/* What is sent to guard itself is not obeyed: front speaks for the job. */
+	while (hf_job_next_signal(guard->job, &info))
+		is_child = is_child || info.ssi_signo == SIGCHLD;
+	if (is_child)
+		reap(guard);
+}
+
+static void take_message(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+	struct hf_message message;
+
+	if (!hf_message_receive(job->peer_fd, &message)) {
+		guard->is_front_gone = true;
+		guard->phase = PHASE_KILL;
+		job->end.is_survivor = true;
+		return;
+	}
+	if (guard->phase != PHASE_RUNNING)
+		return;
+	if (message.kind == HF_MESSAGE_FORWARD)
+		(void)kill(job->command, message.value);
+	if (message.kind == HF_MESSAGE_RESUMED && job->is_command_stopped)
+		(void)kill(job->command, SIGCONT);
+}
+
+static int poll_timeout(const struct guard *guard)
+{
+	int64_t next = guard->job->alarm_ns;
+	int64_t left;
+
+	if (guard->phase == PHASE_LEFTOVERS &&
+	    (next == 0 || guard->patience_ns < next))
+		next = guard->patience_ns;
+	if (next == 0)
+		return -1;
+	left = (next - hf_system_boot_ns() + NS_PER_MS - 1) / NS_PER_MS;
+	if (left < 0)
+		return 0;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static void check_times(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
+	const int64_t now = hf_system_boot_ns();
+
+	if (job->alarm_ns != 0 && now >= job->alarm_ns) {
+		job->alarm_ns = 0;
+		hooks->alarm(hooks->context, job);
+	}
+	if (guard->phase == PHASE_LEFTOVERS && now >= guard->patience_ns)
+		guard->phase = PHASE_KILL;
+	if (job->is_stopping && guard->phase != PHASE_DONE) {
+		job->end.was_stopped = true;
+		guard->phase = PHASE_KILL;
+	}
+}
+
+static void loop(struct guard *guard)
+{
+	struct hf_job *const job = guard->job;
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
+
+	while (guard->phase != PHASE_DONE) {
+		struct pollfd fds[3] = {
+			{ .fd = job->signal_fd, .events = POLLIN },
+			{ .fd = job->peer_fd, .events = POLLIN },
+			{ .fd = job->listen_fd, .events = POLLIN },
+		};
+
+		if (poll(fds, 3, poll_timeout(guard)) < 0)
+			continue;
+		/* Events before the exit they led to. */
+		if (fds[2].revents)
+			hooks->ready(hooks->context, job);
+		if (fds[1].revents)
+			take_message(guard);
+		if (fds[0].revents)
+			take_signals(guard);
+		check_times(guard);
+		if (guard->phase == PHASE_KILL)
+			kill_tree(guard);
+	}
+}
+
+static void give_up(struct hf_job *job, const struct hf_error *err)
+{
+	if (job->command > 0) {
+		(void)kill(job->command, SIGKILL);
+		(void)waitpid(job->command, NULL, 0);
+	}
+	hf_message_send(job->peer_fd,
+			&(struct hf_message){ .kind = HF_MESSAGE_FAILED,
+					      .error = *err });
+}
+
+_Noreturn void hf_job_guard(struct hf_job *job)
+{
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
+	struct guard guard = { .job = job };
+	struct hf_message message = { .kind = HF_MESSAGE_ENDED };
+	struct hf_error err = { 0 };
+
+	job->guard = getpid();
+	if (start(job, &err) < 0) {
+		give_up(job, &err);
+		_exit(0);
+	}
+	hooks->started(hooks->context, job);
+	loop(&guard);
+
+	mark_leftovers(job);
+	message.result = (struct hf_job_result){
+		.status = hooks->settle(hooks->context, &job->end),
+		.has_run = job->end.has_run,
+		.exec_errno = job->end.exec_errno,
+		.code = job->end.code,
+		.signal = job->end.signal,
+	};
+	hf_message_send(job->peer_fd, &message);
+	_exit(0);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What front, guard and canary share.  See job.c for how they fit together.
+ */
+#ifndef HF_PLATFORM_LINUX_JOB_INTERNAL_H
+#define HF_PLATFORM_LINUX_JOB_INTERNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+#include "holdfast/error.h"
+#include "platform/job.h"
+
+/* Exit status of a child that never became the command; nobody sees it. */
+#define HF_EXIT_NEVER_STARTED	127
+
+/* What front and guard tell each other; one packet each. */
+enum hf_message_kind {
+	HF_MESSAGE_FAILED,	/* guard: arming failed; error */
+	HF_MESSAGE_STARTED,	/* guard: the command's pid */
+	HF_MESSAGE_STOPPED,	/* guard: the command was stopped by signal value */
+	HF_MESSAGE_ENDED,	/* guard: settled; result */
+	HF_MESSAGE_FORWARD,	/* front: send signal value to the command */
+	HF_MESSAGE_RESUMED	/* front: the job was continued */
+};
+
+struct hf_message {
+	enum hf_message_kind kind;
+	int value;
+	struct hf_job_result result;
+	struct hf_error error;
+};
+
+struct hf_job {
+	const struct hf_job_options *options;
+	sigset_t all;		/* what we block */
+	sigset_t inherited;	/* what the command gets */
+	int signal_fd;
+	int peer_fd;		/* from front to guard, from guard to front */
+	int canary_fd;		/* front: what the canary saw */
+	int alive_fd;		/* guard holds it open as long as it lives */
+	int go_fd;		/* guard: says "go" to the held command */
+	int error_fd;		/* guard: why the command was not executed */
+	int listen_fd;
+	int64_t alarm_ns;
+	pid_t front;
+	pid_t guard;
+	pid_t canary;
+	pid_t command;
+	bool is_command_stopped;
+	bool is_stopping;	/* hf_job_stop() was called */
+	struct hf_job_end end;
+};
+
+/* In front, once guard and canary are forked.  Fills in *ret_result. */
+MUST_CHECK int hf_job_front(struct hf_job *job,
+			    struct hf_job_result *ret_result,
+			    struct hf_error *err);
+_Noreturn void hf_job_guard(struct hf_job *job);
+_Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd);
+
+void hf_message_send(int fd, const struct hf_message *message);
+/* 1 with a message, 0 when the other end is gone. */
+int hf_message_receive(int fd, struct hf_message *ret_message);
+
+/* The next signal; false when there is none. */
+bool hf_job_next_signal(const struct hf_job *job,
+			struct signalfd_siginfo *ret_signal);
+
+/* /dev/null on 0 and 1, everything else closed but what we need. */
+void hf_job_close_inherited(const struct hf_job *job);
+
+/* Note how the command ended. */
+void hf_job_note_status(struct hf_job_end *end, int wait_status);
+
+/* -- job_tree.c ------------------------------------------------------------- */
+
+/* Our own descendants but except (0 for none); zombies left out. */
+MUST_CHECK int hf_tree_processes(pid_t except,
+				 struct hf_processes *ret_processes);
+/* Send a signal to each; how many got it. */
+size_t hf_tree_signal(const struct hf_processes *processes, int signal);
+/*
+ * End all descendants but except: stopped first so that none can fork away,
+ * then killed and reaped, again until none is left or the bound is reached.
+ * ended(context, pid, status) is told of each that was reaped.  Returns how
+ * many are still there.
+ */
+size_t hf_tree_end(pid_t except,
+		   void (*ended)(void *context, pid_t pid, int status),
+		   void *context);
+
+#endif /* HF_PLATFORM_LINUX_JOB_INTERNAL_H */
