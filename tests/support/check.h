@@ -23,4 +23,11 @@ void hf_become_user(const char *directory);
 /* Is fd the very object that name is, links not followed? */
 bool hf_is_same(int fd, int dir_fd, const char *name);
 
+/* Skip a test with what it made removed: Criterion runs no .fini then. */
+#define hf_skip(teardown, why)						\
+	do {								\
+		teardown();						\
+		cr_skip_test(why);					\
+	} while (0)
+
 #endif /* HF_TESTS_CHECK_H */

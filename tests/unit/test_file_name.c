@@ -202,7 +202,7 @@ Test(file_name, make_devices)
 					0600, null);
 
 	if (rc == -EPERM)
-		cr_skip_test("devices need root");
+		hf_skip(teardown, "devices need root");
 	cr_assert_eq(rc, 0);
 	cr_expect(S_ISCHR(stat_of("c").st_mode));
 	cr_expect_eq(stat_of("c").st_rdev, null);

@@ -205,14 +205,14 @@ Test(file_system, protection)
 	int rc = hf_file_get_protection(fd, &flags);
 
 	if (rc == -EOPNOTSUPP)
-		cr_skip_test("no flags here");
+		hf_skip(teardown, "no flags here");
 	cr_assert_eq(rc, 0);
 	cr_expect_eq(flags, 0);
 	cr_expect_eq(hf_file_set_protection(fd, 0), 0);
 	/* 0x20 append-only, 0x10 immutable; other bits are not ours. */
 	rc = hf_file_set_protection(fd, 0x20 | 0x40);
 	if (rc == -EPERM)
-		cr_skip_test("needs root");
+		hf_skip(teardown, "needs root");
 	cr_assert_eq(rc, 0);
 	cr_expect_eq(hf_file_get_protection(fd, &flags), 0);
 	cr_expect_eq(flags, 0x20);
@@ -251,7 +251,7 @@ Test(file_system, traits)
 	cr_expect_eq(hf_file_system_traits(proc, &traits), 0);
 	cr_expect_eq(traits, 0);
 	if (fstatfs(memory, &fs) < 0 || fs.f_type != TMPFS_MAGIC)
-		cr_skip_test("/dev/shm is no tmpfs");
+		hf_skip(teardown, "/dev/shm is no tmpfs");
 	cr_expect_eq(hf_file_system_traits(memory, &traits), 0);
 	cr_expect_eq(traits, HF_FS_VOLATILE);
 }

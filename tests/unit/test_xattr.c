@@ -36,6 +36,13 @@ static char *top;
 static int top_fd;
 static int file_fd;
 
+static void teardown(void)
+{
+	(void)close(file_fd);
+	(void)close(top_fd);
+	hf_tmpdir_remove(top);
+}
+
 static void setup(void)
 {
 	top = hf_tmpdir_make();
@@ -48,15 +55,8 @@ static void setup(void)
 	cr_assert_eq(symlinkat("file", top_fd, "link"), 0);
 	cr_assert_eq(mkfifoat(top_fd, "fifo", 0600), 0);
 	if (fsetxattr(file_fd, "user.probe", "", 0, 0) < 0)
-		cr_skip_test("no extended attributes here");
+		hf_skip(teardown, "no extended attributes here");
 	cr_assert_eq(fremovexattr(file_fd, "user.probe"), 0);
-}
-
-static void teardown(void)
-{
-	(void)close(file_fd);
-	(void)close(top_fd);
-	hf_tmpdir_remove(top);
 }
 
 TestSuite(xattr, .init = setup, .fini = teardown, .timeout = 60);
@@ -132,7 +132,7 @@ static void hide_proc(void)
 	if (unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/proc", "tmpfs", 0, NULL) < 0)
-		cr_skip_test("/proc cannot be hidden here");
+		hf_skip(teardown, "/proc cannot be hidden here");
 }
 
 static void check_without_proc(void)
@@ -204,7 +204,7 @@ Test(xattr, text_is_appended)
 Test(xattr, what_only_root_records)
 {
 	if (geteuid() != 0 || fsetxattr(file_fd, "trusted.t", "1", 1, 0) < 0)
-		cr_skip_test("needs root");
+		hf_skip(teardown, "needs root");
 	put("security.s", "2");
 	put("security.ima", "\x04"
 			    "3");
@@ -232,7 +232,8 @@ Test(xattr, file_systems_without)
 	cr_expect_str_eq(text.data, "");
 	cr_expect_eq(hf_file_get_xattrs_at(dir_fd, "stat", &text), 0);
 	cr_expect_eq(hf_file_set_xattrs(fd, ""), 0);
-	cr_expect_eq(hf_file_set_xattrs(fd, "user.a=MQ==\n"), -EOPNOTSUPP);
+	/* Not supported, or not even writable. */
+	cr_expect_lt(hf_file_set_xattrs(fd, "user.a=MQ==\n"), 0);
 	cr_expect_eq(hf_file_get_xattrs(-1, &text), -EBADF);
 	cr_expect_eq(text.len, 0);
 }
@@ -362,7 +363,7 @@ Test(xattr, acl)
 	struct stat st;
 
 	if (fsetxattr(file_fd, ACL_ACCESS, acl, ACL_LEN, 0) < 0)
-		cr_skip_test("no ACLs here");
+		hf_skip(teardown, "no ACLs here");
 	put("user.a", "1");
 	expect_file(ACL_ACCESS "=" ACL_BASE64 "\nuser.a=MQ==\n");
 
@@ -391,7 +392,7 @@ Test(xattr, default_acl_of_a_directory)
 	cleanup_fd int dir_fd = openat(top_fd, "dir", O_RDONLY | O_CLOEXEC);
 
 	if (fsetxattr(dir_fd, ACL_DEFAULT, acl, ACL_LEN, 0) < 0)
-		cr_skip_test("no ACLs here");
+		hf_skip(teardown, "no ACLs here");
 	expect_text("dir", ACL_DEFAULT "=" ACL_BASE64 "\n");
 	cr_expect_eq(hf_file_set_xattrs(dir_fd, ""), 0);
 	expect_text("dir", "");
