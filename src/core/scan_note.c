@@ -2,6 +2,7 @@
 /* Links that lead out of the protected set, or stand on the way into it. */
 #include "core/scan_note.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -67,6 +68,22 @@ static bool has_literal_beneath(const struct hf_patterns *patterns,
 	return false;
 }
 
+/*
+ * Do patterns spell out this name?  Then they reach beneath it, but not beneath a
+ * name that nobody would write down.  A wildcard is not meant for each link.
+ */
+static bool is_spelled_out(const struct hf_patterns *patterns, const char *path)
+{
+	const char *const name = hf_path_name(path);
+	char other[HF_PATH_MAX];
+	const int len = snprintf(other, sizeof(other), "%.*s\001",
+				 (int)(name - path), path);
+
+	return len > 0 && (size_t)len < sizeof(other) &&
+	       hf_patterns_reach_beneath(patterns, path, true) &&
+	       !hf_patterns_reach_beneath(patterns, other, true);
+}
+
 void hf_scan_note_closed_link(const struct hf_patterns *patterns,
 			      const char *root, const char *path,
 			      struct hf_buffer *notes)
@@ -74,7 +91,7 @@ void hf_scan_note_closed_link(const struct hf_patterns *patterns,
 	cleanup_free char *absolute = NULL;
 	struct hf_stat target;
 
-	if (!hf_patterns_reach_beneath(patterns, path, true) ||
+	if (!is_spelled_out(patterns, path) ||
 	    has_literal_beneath(patterns, path))
 		return;
 	absolute = hf_path_is_absolute(path) ? strdup(path) :

@@ -25,7 +25,7 @@ MUST_CHECK bool hf_scan_is_behind_link(const struct hf_scan_options *options,
 
 /*
  * The link at path (as patterns see it) is not entered.  A note when it leads to
- * a directory and patterns name something behind it without "**".
+ * a directory and patterns spell it out on the way to something else.
  */
 void hf_scan_note_closed_link(const struct hf_patterns *patterns,
 			      const char *root, const char *path,
