@@ -23,8 +23,7 @@ protects()
 
 protects 6
 protects 1 --protect personas.toml
-protects 5 --protect '*.toml' --exclude 'p*s.toml' --exclude tool_presets.toml \
-	--protect presets.toml
+protects 3 --protect '*.toml' --exclude 'p*s.toml' --exclude tool_presets.toml
 protects 1 --protect 'data/*.csv'
 protects 3 --protect '**/*.csv'			# not what npm installs
 protects 1 --protect 'node_modules/**/*.csv'	# unless named

@@ -129,11 +129,12 @@ finds 'goto' style
 seed src/core/tree.c 'char *f(void) { return getenv("X"); }'
 finds 'the environment' style
 
-seed src/cli/options.c '#if 0' '{ "no-such-option", 0, 0 },' '#endif'
-sed -i 's/\\--quiet/\\--silent/' docs/holdfast.1.scd
-finds 'quiet' man-options
+sed -i 's/\*--quiet\*/*--silent*/' docs/holdfast.1.scd
+finds 'not in the man page: --quiet' man-options
 printf '\n*--unheard-of*\n\tNo such option.\n' >>docs/holdfast.1.scd
-finds 'unheard-of' man-options
+finds 'no such option: --unheard-of' man-options
+printf '\n*holdfast unheard*\n\tNo such command.\n' >>docs/holdfast.1.scd
+finds 'no such command: unheard' man-options
 
 echo "$count violations sown"
 exit "${failed:-0}"
