@@ -2,7 +2,8 @@
 /*
  * The text form of a snapshot: JSON, one entry a line.
  *
- *	{"holdfast-manifest":1,"name":...,"root":...,"created":...,"hash":"xxh3-128","protect":[...]}
+ *	{"holdfast-manifest":1,"name":...,"root":...,"created":...,"hash":"xxh3-128"}
+ *	{"protect":"*.toml"}				(a line each pattern)
  *	{"path":"config.toml","kind":"file","size":94,"mode":"0644","owner":"0:0",
  *	 "mtime":"1764471607.000000001","rule":"*.toml","content":"HEX@PACK:OFFSET",
  *	 "stat":"DEV:INO:CTIME:NLINK"}			(on one line)
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/json.h"
+#include "core/entry_text.h"
 #include "core/store.h"
 #include "core/tree.h"
 
@@ -27,18 +28,21 @@ struct hf_error;
 
 #define HF_MANIFEST_VERSION	1
 #define HF_MANIFEST_ENTRIES_MAX	((size_t)10 * 1000 * 1000)
+#define HF_MANIFEST_SIZE_MAX	((size_t)3 << 30)
 
 struct hf_manifest {
 	struct hf_name name;
 	char *root;
 	int64_t created_ns;
-	char *patterns;		/* the policy's patterns in order, a line each */
+	/* The policy's patterns in order, as printed (hf_quote()), a line each. */
+	char *patterns;
 	struct hf_tree tree;
 };
 
 #define HF_MANIFEST_INIT { .tree = HF_TREE_INIT }
 #define cleanup_manifest CLEANUP(hf_manifest_done)
 
+/* HF_ERR_LIMIT when it is larger than what will be read again. */
 MUST_CHECK int hf_manifest_encode(const struct hf_manifest *manifest,
 				  struct hf_buffer *out, struct hf_error *err);
 
@@ -46,14 +50,6 @@ MUST_CHECK int hf_manifest_encode(const struct hf_manifest *manifest,
 MUST_CHECK int hf_manifest_decode(const char *label, const char *data,
 				  size_t len, struct hf_manifest *ret_manifest,
 				  struct hf_error *err);
-
-/*
- * One entry as a JSON object, without a newline: manifests and journals share it.
- * Decoding checks everything: path plain, kind and content consistent.
- */
-void hf_entry_encode(const struct hf_entry *entry, struct hf_buffer *out);
-MUST_CHECK int hf_entry_decode(const hf_json_value *object,
-			       struct hf_tree *tree, struct hf_error *err);
 
 void hf_manifest_done(struct hf_manifest *manifest);
 

@@ -13,6 +13,7 @@
 #ifndef HF_CORE_PACK_H
 #define HF_CORE_PACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ struct hf_pack_writer;
 MUST_CHECK int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
 				  struct hf_pack_writer **ret_writer,
 				  struct hf_error *err);
+/* Where the next member will lie. */
+struct hf_location
+hf_pack_next_location(const struct hf_pack_writer *writer);
 /* entry->stat.size bytes must follow. */
 MUST_CHECK int hf_pack_begin_member(struct hf_pack_writer *writer,
 				    const struct hf_entry *entry,
@@ -47,6 +51,7 @@ MUST_CHECK int hf_pack_write(struct hf_pack_writer *writer, const void *data,
 MUST_CHECK int hf_pack_end_member(struct hf_pack_writer *writer,
 				  const struct hf_hash *hash,
 				  struct hf_error *err);
+uint32_t hf_pack_writer_number(const struct hf_pack_writer *writer);
 /* Bytes of content so far. */
 uint64_t hf_pack_writer_size(const struct hf_pack_writer *writer);
 /*
@@ -83,12 +88,16 @@ struct hf_pack_sink {
 
 /*
  * Read wants, all of one pack, sorted by offset, in one pass.  Every want gets
- * exactly one end() unless begin() refused it.  Negative when any failed.
+ * exactly one end() unless begin() refused it.  Negative when any failed; without
+ * memory for the reading itself nothing is called at all.
  */
 MUST_CHECK int hf_pack_read(const struct hf_store *store,
 			    const struct hf_pack_want *wants, size_t count,
 			    const struct hf_pack_sink *sink,
 			    struct hf_error *err);
+
+/* Is name that of an index whose pack is not there? */
+bool hf_pack_is_stray_index(const struct hf_store *store, const char *name);
 
 /* -- what is stored ------------------------------------------------------- */
 

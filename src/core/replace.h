@@ -16,6 +16,7 @@
 #ifndef HF_CORE_REPLACE_H
 #define HF_CORE_REPLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,13 @@ MUST_CHECK int hf_replace_begin(struct hf_replace *rep, int dir_fd,
 				const char *name, uint32_t mode,
 				struct hf_error *err);
 MUST_CHECK int hf_replace_commit(struct hf_replace *rep, struct hf_error *err);
+/*
+ * The steps of a commit, for several files that shall appear together: content
+ * on the disk and closed; the name taken (not durable until the directory is
+ * synced).
+ */
+MUST_CHECK int hf_replace_flush(struct hf_replace *rep, struct hf_error *err);
+MUST_CHECK int hf_replace_rename(struct hf_replace *rep, struct hf_error *err);
 /* All of it at once: begin, write, commit. */
 MUST_CHECK int hf_replace_write(int dir_fd, const char *name, uint32_t mode,
 				const void *data, size_t len,
@@ -44,5 +52,7 @@ MUST_CHECK int hf_replace_write(int dir_fd, const char *name, uint32_t mode,
 void hf_replace_done(struct hf_replace *rep);
 /* A fresh temporary name (HF_TEMPORARY_PREFIX and 16 digits). */
 MUST_CHECK int hf_replace_name(char ret_name[32], struct hf_error *err);
+/* Is it such a name? */
+bool hf_replace_is_temporary(const char *name);
 
 #endif /* HF_CORE_REPLACE_H */

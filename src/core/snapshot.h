@@ -29,6 +29,20 @@ MUST_CHECK int hf_snapshot_load(const struct hf_store *store,
 				const struct hf_name *name,
 				struct hf_manifest *ret_manifest,
 				struct hf_error *err);
+/*
+ * The newest manifest, read by a second thread while this one does something
+ * else.  store must stay open until finish, which waits for the thread and frees
+ * *loading; cleanup_snapshot_loading does so when nobody else did.
+ */
+struct hf_snapshot_loading;
+#define cleanup_snapshot_loading CLEANUP(hf_snapshot_load_drop)
+MUST_CHECK int hf_snapshot_load_begin(const struct hf_store *store,
+				      struct hf_snapshot_loading **ret_loading,
+				      struct hf_error *err);
+MUST_CHECK int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
+				       struct hf_manifest *ret_manifest,
+				       struct hf_error *err);
+void hf_snapshot_load_drop(struct hf_snapshot_loading **loading);
 
 /*
  * Scan and record.  previous is the newest manifest, or NULL when there is none;

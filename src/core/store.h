@@ -91,6 +91,11 @@ struct hf_name {
 	char text[32];
 };
 
+/* Is text such a name?  *ret_name is untouched when not. */
+bool hf_name_parse(const char *text, struct hf_name *ret_name);
+/* Its number: 42. */
+uint64_t hf_name_number(const struct hf_name *name);
+
 struct hf_names {
 	struct hf_name *items;	/* oldest first */
 	size_t count;

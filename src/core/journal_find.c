@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Find the journals of a store, tell living sessions from dead, close these. */
+#include "core/journal.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "core/journal_text.h"
+
+static int fail_journal(struct hf_error *err, int rc, const char *verb,
+			const struct hf_name *name)
+{
+	return hf_fail_system(err, rc, "cannot %s the journal of session %s",
+			      verb, name->text);
+}
+
+int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
+		    struct hf_session_record *ret, struct hf_error *err)
+{
+	const int folder_fd = store->folder_fd[HF_STORE_SESSIONS];
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+	char file_name[HF_JOURNAL_FILE_NAME];
+	int rc;
+
+	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+	fd = hf_file_open_read_at(folder_fd, file_name);
+	if (fd == -ENOENT) {
+		hf_journal_file_name(name, HF_JOURNAL_DONE, file_name);
+		fd = hf_file_open_read_at(folder_fd, file_name);
+	}
+	if (fd < 0)
+		return fail_journal(err, fd, "open", name);
+	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
+	if (rc < 0)
+		return fail_journal(err, rc, "read", name);
+	hf_buffer_printf(&label, "session %s", name->text);
+	rc = hf_buffer_check(&label, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_journal_decode(label.data, text.data ? text.data : "", text.len,
+			       ret, err);
+	if (rc < 0)
+		return rc;
+	ret->name = *name;
+	return 0;
+}
+
+/* -- living and dead ------------------------------------------------------ */
+
+enum state {
+	STATE_LIVING,
+	STATE_DEAD,
+	STATE_GONE /* ended since it was listed */
+};
+
+static int find_state(const struct hf_store *store, const struct hf_name *name,
+		      enum state *ret_state, struct hf_error *err)
+{
+	cleanup_fd int fd = -1;
+	char file_name[HF_JOURNAL_FILE_NAME];
+	int rc;
+
+	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+	fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
+				  file_name);
+	if (fd == -ENOENT) {
+		*ret_state = STATE_GONE;
+		return 0;
+	}
+	if (fd < 0)
+		return fail_journal(err, fd, "open", name);
+	rc = hf_lock_try(fd, HF_LOCK_SHARED);
+	if (rc < 0 && rc != -EAGAIN)
+		return fail_journal(err, rc, "lock", name);
+	*ret_state = rc == 0 ? STATE_DEAD : STATE_LIVING;
+	return 0;
+}
+
+/* Move the names of that state from all to the front of part. */
+static int select_names(const struct hf_names *all, const enum state *states,
+			enum state wanted, struct hf_names *part,
+			struct hf_error *err)
+{
+	if (all->count == 0)
+		return 0;
+	part->items = calloc(all->count, sizeof(*part->items));
+	if (!part->items)
+		return hf_fail_memory(err);
+	for (size_t i = 0; i < all->count; i++) {
+		if (states[i] == wanted)
+			part->items[part->count++] = all->items[i];
+	}
+	return 0;
+}
+
+int hf_journal_find_open(const struct hf_store *store,
+			 struct hf_names *ret_living, struct hf_names *ret_dead,
+			 struct hf_error *err)
+{
+	cleanup_names struct hf_names all = HF_NAMES_INIT;
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	cleanup_free enum state *states = NULL;
+	int rc;
+
+	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN, &all,
+			   err);
+	if (rc < 0)
+		return rc;
+	states = calloc(all.count + 1, sizeof(*states));
+	if (!states)
+		return hf_fail_memory(err);
+	for (size_t i = 0; i < all.count; i++) {
+		rc = find_state(store, &all.items[i], &states[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = select_names(&all, states, STATE_LIVING, &living, err);
+	if (rc < 0)
+		return rc;
+	rc = select_names(&all, states, STATE_DEAD, &dead, err);
+	if (rc < 0)
+		return rc;
+	*ret_living = living;
+	*ret_dead = dead;
+	living = (struct hf_names)HF_NAMES_INIT;
+	dead = (struct hf_names)HF_NAMES_INIT;
+	return 0;
+}
+
+/* -- settling ------------------------------------------------------------- */
+
+/* Append the last record behind the last whole one. */
+static int append_end(int fd, const struct hf_name *name,
+		      enum hf_outcome outcome, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	size_t good;
+	int rc;
+
+	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
+	if (rc < 0)
+		return fail_journal(err, rc, "read", name);
+	good = hf_journal_good_len(text.data ? text.data : "", text.len);
+	hf_journal_end_members(outcome, 0, 0, &members);
+	rc = hf_buffer_check(&members, err);
+	if (rc < 0)
+		return rc;
+	hf_journal_line("end", members.data, &line);
+	rc = hf_buffer_check(&line, err);
+	if (rc < 0)
+		return rc;
+
+	/* What a torn line left would make the new one unreadable. */
+	rc = hf_file_truncate(fd, good);
+	if (rc == 0)
+		rc = hf_file_seek(fd, good);
+	if (rc == 0)
+		rc = hf_file_write(fd, line.data, line.len);
+	if (rc == 0)
+		rc = hf_file_sync(fd);
+	return rc < 0 ? fail_journal(err, rc, "close", name) : 0;
+}
+
+int hf_journal_settle(const struct hf_store *store, const struct hf_name *name,
+		      enum hf_outcome outcome, struct hf_error *err)
+{
+	cleanup_fd int fd = -1;
+	char file_name[HF_JOURNAL_FILE_NAME];
+	int rc;
+
+	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+	fd = hf_file_open_write_at(store->folder_fd[HF_STORE_SESSIONS],
+				   file_name);
+	if (fd < 0)
+		return fail_journal(err, fd, "open", name);
+	rc = append_end(fd, name, outcome, err);
+	if (rc < 0)
+		return rc;
+	return hf_journal_close_name(store, name, err);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Write a pack: libarchive makes the tar and compresses it, we write the bytes.
+ *
+ * The index is gathered meanwhile and written at the commit.  Its first line
+ * holds the size of the pack file: a pack that was cut short is then not taken
+ * for one that holds what its index says.
+ */
+#include "core/pack.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/entry_text.h"
+#include "core/pack_name.h"
+#include "core/replace.h"
+#include "core/sealed.h"
+
+/* Given to our callback at once. */
+#define BLOCK_SIZE (256 * 1024)
+/* After so much, writing back begins, so that the final sync is short. */
+#define SYNC_STEP  ((uint64_t)8 << 20)
+/* The fastest level: a run waits for it, and packs are pruned anyway. */
+#define LEVEL	   "1"
+
+struct hf_pack_writer {
+	const struct hf_store *store;
+	uint32_t number;
+	char name[HF_PACK_NAME];
+	struct hf_replace file;
+	struct archive *archive;
+	struct archive_entry *entry;
+	int write_rc;	  /* -errno of a failed write */
+	uint64_t written; /* bytes of the file */
+	uint64_t unsynced;
+	uint64_t content; /* bytes of all members */
+	/* The member being written. */
+	char *path;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t left;
+	/* Lines of the index, and how many. */
+	struct hf_buffer members;
+	size_t count;
+};
+
+/* A failed call of libarchive: our own write, or what it says. */
+static int fail_archive(struct hf_pack_writer *writer, struct hf_error *err)
+{
+	const char *const text = archive_error_string(writer->archive);
+
+	if (writer->write_rc < 0)
+		return hf_fail_system(err, writer->write_rc,
+				      "cannot write pack '%s'", writer->name);
+	if (archive_errno(writer->archive) == ENOMEM)
+		return hf_fail_memory(err);
+	return hf_fail(err, HF_ERR_SYSTEM, "cannot write pack '%s': %s",
+		       writer->name, text ? text : "unknown error");
+}
+
+static la_ssize_t write_block(struct archive *archive, void *context,
+			      const void *data, size_t len)
+{
+	struct hf_pack_writer *const writer = context;
+	const int rc = hf_file_write(writer->file.fd, data, len);
+
+	if (rc < 0) {
+		writer->write_rc = rc;
+		archive_set_error(archive, -rc, "write failed");
+		return -1;
+	}
+	writer->written += len;
+	writer->unsynced += len;
+	if (writer->unsynced >= SYNC_STEP) {
+		hf_file_start_sync(writer->file.fd);
+		writer->unsynced = 0;
+	}
+	return (la_ssize_t)len;
+}
+
+static int open_archive(struct hf_pack_writer *writer)
+{
+	struct archive *const archive = writer->archive;
+
+	/* Restricted: a pax header only where a plain one does not do. */
+	if (archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK ||
+	    archive_write_add_filter_zstd(archive) != ARCHIVE_OK ||
+	    archive_write_set_options(archive,
+				      "zstd:compression-level=" LEVEL
+				      ",hdrcharset=BINARY") != ARCHIVE_OK ||
+	    archive_write_set_bytes_per_block(archive, BLOCK_SIZE) !=
+		    ARCHIVE_OK ||
+	    archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK)
+		return -1;
+	return archive_write_open(archive, writer, NULL, write_block, NULL) ==
+			       ARCHIVE_OK
+		       ? 0
+		       : -1;
+}
+
+int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
+		       struct hf_pack_writer **ret_writer, struct hf_error *err)
+{
+	cleanup_pack_writer struct hf_pack_writer *writer = NULL;
+	int rc;
+
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return hf_fail_memory(err);
+	writer->file = (struct hf_replace)HF_REPLACE_INIT;
+	writer->store = store;
+	writer->number = number;
+	hf_pack_name_format(number, HF_PACK_SUFFIX, writer->name);
+
+	writer->archive = archive_write_new();
+	writer->entry = archive_entry_new();
+	if (!writer->archive || !writer->entry)
+		return hf_fail_memory(err);
+	rc = hf_replace_begin(&writer->file, store->folder_fd[HF_STORE_PACKS],
+			      writer->name, 0600, err);
+	if (rc < 0)
+		return rc;
+	if (open_archive(writer) < 0)
+		return fail_archive(writer, err);
+	*ret_writer = take_ptr(&writer);
+	return 0;
+}
+
+/* -- members -------------------------------------------------------------- */
+
+struct hf_location hf_pack_next_location(const struct hf_pack_writer *writer)
+{
+	/* Filter 0 is the first one behind the tar: what went into it. */
+	return (struct hf_location){
+		.pack = writer->number,
+		.offset = (uint64_t)archive_filter_bytes(writer->archive, 0),
+	};
+}
+
+static int64_t floor_seconds(int64_t ns)
+{
+	return ns >= 0 ? ns / 1000000000 : -((999999999 - ns) / 1000000000);
+}
+
+/* The header of a member; false when out of memory. */
+static bool set_header(struct archive_entry *header,
+		       const struct hf_entry *entry, const char *name)
+{
+	const struct hf_stat *const stat = &entry->stat;
+	const int64_t seconds = floor_seconds(stat->mtime_ns);
+
+	archive_entry_clear(header);
+	archive_entry_set_pathname(header, name);
+	archive_entry_set_filetype(header, AE_IFREG);
+	archive_entry_set_perm(header, stat->mode & 07777);
+	archive_entry_set_uid(header, stat->uid);
+	archive_entry_set_gid(header, stat->gid);
+	archive_entry_set_mtime(header, seconds,
+				(long)(stat->mtime_ns - seconds * 1000000000));
+	archive_entry_set_size(header, (int64_t)stat->size);
+	return archive_entry_pathname(header) != NULL;
+}
+
+int hf_pack_begin_member(struct hf_pack_writer *writer,
+			 const struct hf_entry *entry,
+			 struct hf_location *ret_location, struct hf_error *err)
+{
+	const struct hf_location location = hf_pack_next_location(writer);
+	cleanup_free char *name = NULL;
+
+	assert(writer->left == 0 && !writer->path);
+
+	if (entry->stat.size > INT64_MAX)
+		return hf_fail(err, HF_ERR_LIMIT,
+			       "cannot archive '%s': "
+			       "it is too large",
+			       HF_QUOTE(entry->path));
+	name = hf_path_is_absolute(entry->path)
+		       ? hf_path_join("outside", entry->path + 1)
+		       : strdup(entry->path);
+	if (!name || !set_header(writer->entry, entry, name))
+		return hf_fail_memory(err);
+	/* A warning: some attribute was not representable in its best form. */
+	if (archive_write_header(writer->archive, writer->entry) < ARCHIVE_WARN)
+		return fail_archive(writer, err);
+
+	writer->path = take_ptr(&name);
+	writer->offset = location.offset;
+	writer->size = entry->stat.size;
+	writer->left = entry->stat.size;
+	*ret_location = location;
+	return 0;
+}
+
+int hf_pack_write(struct hf_pack_writer *writer, const void *data, size_t len,
+		  struct hf_error *err)
+{
+	if (len > writer->left)
+		return hf_fail(err, HF_ERR_CHANGED,
+			       "cannot archive '%s': it grew while it was read",
+			       HF_QUOTE(writer->path));
+	if (len == 0)
+		return 0;
+	if (archive_write_data(writer->archive, data, len) != (la_ssize_t)len)
+		return fail_archive(writer, err);
+	writer->left -= len;
+	return 0;
+}
+
+int hf_pack_end_member(struct hf_pack_writer *writer,
+		       const struct hf_hash *hash, struct hf_error *err)
+{
+	cleanup_free char *path = take_ptr(&writer->path);
+	char digits[HF_HASH_TEXT];
+
+	if (writer->left > 0)
+		return hf_fail(err, HF_ERR_CHANGED,
+			       "cannot archive '%s': it shrank while it was "
+			       "read",
+			       HF_QUOTE(path));
+	/* Here, so that the padding counts before the next offset is taken. */
+	if (archive_write_finish_entry(writer->archive) != ARCHIVE_OK)
+		return fail_archive(writer, err);
+
+	hf_buffer_printf(
+		&writer->members,
+		"{\"hash\":\"%s\",\"size\":%" PRIu64 ",\"offset\":%" PRIu64 ",",
+		hf_hash_format(hash, digits), writer->size, writer->offset);
+	hf_text_encode("path", path, &writer->members);
+	hf_buffer_add_text(&writer->members, "}\n");
+	writer->count++;
+	writer->content += writer->size;
+	return hf_buffer_check(&writer->members, err);
+}
+
+uint32_t hf_pack_writer_number(const struct hf_pack_writer *writer)
+{
+	return writer->number;
+}
+
+uint64_t hf_pack_writer_size(const struct hf_pack_writer *writer)
+{
+	return writer->content;
+}
+
+/* -- commit --------------------------------------------------------------- */
+
+/* The index into its temporary file, on the disk. */
+static int write_index(struct hf_pack_writer *writer, struct hf_replace *index,
+		       const char *name, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	hf_buffer_printf(
+		&text,
+		"{\"holdfast-index\":%d,\"pack\":%" PRIu32 ",\"bytes\":%" PRIu64
+		",\"hash\":\"" HF_HASH_NAME "\"}\n",
+		HF_PACK_INDEX_VERSION, writer->number, writer->written);
+	hf_buffer_add(&text, writer->members.data, writer->members.len);
+	hf_sealed_end(&text, HF_PACK_INDEX_COUNTED, writer->count);
+	rc = hf_buffer_check(&text, err);
+	if (rc < 0)
+		return rc;
+
+	rc = hf_replace_begin(index, writer->file.dir_fd, name, 0600, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_write(index->fd, text.data, text.len);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot write '%s'", name);
+	return hf_replace_flush(index, err);
+}
+
+int hf_pack_commit(struct hf_pack_writer *writer, struct hf_error *err)
+{
+	cleanup_replace struct hf_replace index = HF_REPLACE_INIT;
+	char index_name[HF_PACK_NAME];
+	int rc;
+
+	assert(!writer->path);
+
+	if (writer->count == 0)
+		return 0;
+	if (archive_write_close(writer->archive) != ARCHIVE_OK)
+		return fail_archive(writer, err);
+	rc = hf_replace_flush(&writer->file, err);
+	if (rc < 0)
+		return rc;
+	hf_pack_name_format(writer->number, HF_PACK_INDEX_SUFFIX, index_name);
+	rc = write_index(writer, &index, index_name, err);
+	if (rc < 0)
+		return rc;
+
+	/* A pack that has its name has its index as well. */
+	rc = hf_replace_rename(&index, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_replace_rename(&writer->file, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_sync(writer->file.dir_fd);
+	if (rc < 0)
+		return hf_fail_system(err, rc,
+				      "cannot flush the directory of '%s'",
+				      writer->name);
+	return 0;
+}
+
+void hf_pack_writer_free(struct hf_pack_writer **writer)
+{
+	const int saved = errno;
+	struct hf_pack_writer *const w = take_ptr(writer);
+
+	if (!w)
+		return;
+	/* What an archive without a commit still wants to write is of no use:
+	 * the descriptor is closed only after it has tried. */
+	if (w->archive)
+		(void)archive_write_fail(w->archive);
+	(void)archive_write_free(w->archive);
+	archive_entry_free(w->entry);
+	hf_replace_done(&w->file);
+	hf_buffer_done(&w->members);
+	free(w->path);
+	free(w);
+	errno = saved;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Record the tree, or say what it is now. */
+#include "core/snapshot.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/archiver.h"
+#include "core/policy.h"
+#include "core/replace.h"
+#include "platform/system.h"
+
+/*
+ * When so much had to be read again although nothing differs, the stat data in
+ * the manifest are renewed: the next run then reads nothing (git does the same
+ * with its index).
+ */
+#define STALE_ENTRIES 64
+#define STALE_BYTES   ((uint64_t)1 << 20)
+
+/* -- loading -------------------------------------------------------------- */
+
+int hf_snapshot_load(const struct hf_store *store, const struct hf_name *name,
+		     struct hf_manifest *ret_manifest, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+	int rc;
+
+	fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SNAPSHOTS],
+				  name->text);
+	if (fd < 0)
+		return hf_fail_system(err, fd, "cannot open snapshot '%s'",
+				      name->text);
+	rc = hf_file_read_all(fd, HF_MANIFEST_SIZE_MAX, &text);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
+				      name->text);
+	hf_buffer_printf(&label, "snapshot %s", name->text);
+	rc = hf_buffer_check(&label, err);
+	if (rc < 0)
+		return rc;
+	return hf_manifest_decode(label.data, text.data ? text.data : "",
+				  text.len, ret_manifest, err);
+}
+
+int hf_snapshot_load_newest(const struct hf_store *store,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	int rc;
+
+	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
+	if (rc < 0)
+		return rc;
+	if (names.count == 0)
+		return hf_fail(err, HF_ERR_UNSUPPORTED,
+			       "nothing is recorded yet");
+	return hf_snapshot_load(store, &names.items[names.count - 1],
+				ret_manifest, err);
+}
+
+struct hf_snapshot_loading {
+	const struct hf_store *store;
+	struct hf_thread *thread;
+	struct hf_manifest manifest;
+	struct hf_error err;
+	int rc;
+};
+
+static void load_in_thread(void *argument)
+{
+	struct hf_snapshot_loading *const loading = argument;
+
+	loading->rc = hf_snapshot_load_newest(
+		loading->store, &loading->manifest, &loading->err);
+}
+
+int hf_snapshot_load_begin(const struct hf_store *store,
+			   struct hf_snapshot_loading **ret_loading,
+			   struct hf_error *err)
+{
+	struct hf_snapshot_loading *const loading = calloc(1, sizeof(*loading));
+
+	if (!loading)
+		return hf_fail_memory(err);
+	loading->store = store;
+	/* Without a second thread it is merely slower. */
+	if (hf_thread_start(load_in_thread, loading, &loading->thread) < 0)
+		load_in_thread(loading);
+	*ret_loading = loading;
+	return 0;
+}
+
+int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	struct hf_snapshot_loading *const l = *loading;
+	int rc;
+
+	hf_thread_join(&l->thread);
+	rc = l->rc;
+	if (rc < 0) {
+		*err = l->err;
+	} else {
+		*ret_manifest = l->manifest;
+		l->manifest = (struct hf_manifest)HF_MANIFEST_INIT;
+	}
+	hf_snapshot_load_drop(loading);
+	return rc;
+}
+
+void hf_snapshot_load_drop(struct hf_snapshot_loading **loading)
+{
+	if (!*loading)
+		return;
+	hf_thread_join(&(*loading)->thread);
+	hf_manifest_done(&(*loading)->manifest);
+	hf_free_pointee(loading);
+}
+
+/* -- what belongs in a manifest ------------------------------------------- */
+
+/* Mark the entries that literal patterns name: they stay, absent or not. */
+static void mark_literals(const struct hf_tree *tree,
+			  const struct hf_patterns *patterns, bool *is_literal)
+{
+	size_t position = 0;
+	const char *path;
+	const char *rule;
+
+	while (hf_patterns_literal(patterns, &position, &path, &rule)) {
+		const struct hf_entry *const entry = hf_tree_find(tree, path);
+
+		if (entry)
+			is_literal[entry - tree->entries] = true;
+	}
+}
+
+/*
+ * Forget what was looked at only since the previous snapshot had it: entries
+ * that are gone, and directories that lead to nothing any more.
+ */
+static int prune(struct hf_tree *tree, const struct hf_patterns *patterns,
+		 struct hf_error *err)
+{
+	cleanup_free bool *is_kept = calloc(tree->count + 1, sizeof(*is_kept));
+	const char *next = NULL;
+	size_t count = 0;
+
+	if (!is_kept)
+		return hf_fail_memory(err);
+	mark_literals(tree, patterns, is_kept);
+
+	/* What lies in a directory stands right behind it. */
+	for (size_t i = tree->count; i-- > 0;) {
+		const struct hf_entry *const entry = &tree->entries[i];
+
+		if (entry->role == HF_ROLE_ANCESTOR)
+			is_kept[i] |=
+				next && hf_path_is_beneath(next, entry->path);
+		else if (entry->stat.kind != HF_KIND_ABSENT)
+			is_kept[i] = true;
+		if (is_kept[i])
+			next = entry->path;
+	}
+	for (size_t i = 0; i < tree->count; i++) {
+		if (is_kept[i])
+			tree->entries[count++] = tree->entries[i];
+	}
+	tree->count = count;
+	return 0;
+}
+
+/* Would the manifest say the same, stat data aside?  Content was compared. */
+static bool has_same_entries(const struct hf_tree *a, const struct hf_tree *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct hf_entry *const left = &a->entries[i];
+		const struct hf_entry *const right = &b->entries[i];
+
+		if (left->role != right->role ||
+		    strcmp(left->path, right->path) != 0)
+			return false;
+	}
+	return true;
+}
+
+static char *format_patterns(const struct hf_patterns *patterns)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+
+	for (size_t i = 0; i < hf_patterns_count(patterns); i++) {
+		const char *const pattern = hf_patterns_text(patterns, i);
+
+		hf_buffer_add_quoted(&text, pattern, strlen(pattern));
+		hf_buffer_add(&text, "\n", 1);
+	}
+	return hf_buffer_take(&text);
+}
+
+/* -- taking --------------------------------------------------------------- */
+
+/* What hf_snapshot_take() works with. */
+struct taking {
+	const struct hf_store *store;
+	const struct hf_snapshot_options *options;
+	const struct hf_manifest *previous;
+	struct hf_manifest manifest;
+	struct hf_snapshot_result result;
+	bool is_stale;
+	bool is_changed;
+};
+
+static int decide(const struct taking *taking, struct hf_error *err)
+{
+	cleanup_deltas struct hf_deltas drift = HF_DELTAS_INIT;
+	const struct hf_snapshot_options *const options = taking->options;
+	const struct hf_tree *const tree = &taking->manifest.tree;
+	int rc;
+
+	if (taking->previous) {
+		rc = hf_compare(&taking->previous->tree, tree, &drift, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (options->decide) {
+		rc = options->decide(options->context, tree, &drift, err);
+		if (rc < 0)
+			return rc;
+	}
+	return drift.count > 0 ? 1 : 0;
+}
+
+/* How much the cache did not know. */
+static bool is_stale(const struct hf_tree *tree)
+{
+	size_t entries = 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+
+		if (entry->stat.kind != HF_KIND_FILE || entry->has_hash)
+			continue;
+		entries++;
+		bytes += entry->stat.size;
+	}
+	return entries > STALE_ENTRIES || bytes > STALE_BYTES;
+}
+
+static int scan(struct taking *taking, struct hf_error *err)
+{
+	const struct hf_manifest *const previous = taking->previous;
+	struct hf_scan_options options = *taking->options->scan;
+	struct hf_tree *const tree = &taking->manifest.tree;
+	int rc;
+
+	options.before = previous ? &previous->tree : NULL;
+	rc = hf_scan(&options, tree, taking->options->notes, err);
+	if (rc < 0)
+		return rc;
+	if (previous)
+		(void)hf_scan_use_cache(tree, &previous->tree);
+	taking->is_stale = is_stale(tree);
+	return 0;
+}
+
+/* Read what is not known, archive what is new, ask whether to go on. */
+static int read_and_archive(struct taking *taking, struct hf_error *err)
+{
+	const struct hf_snapshot_options *const options = taking->options;
+	const struct hf_manifest *const previous = taking->previous;
+	cleanup_archiver struct hf_archiver *archiver = NULL;
+	struct hf_scan_sink sink;
+	int rc;
+
+	if (!previous) {
+		rc = decide(taking, err);
+		if (rc < 0)
+			return rc;
+		taking->is_changed = true;
+	}
+	rc = hf_archiver_new(taking->store, previous ? &previous->tree : NULL,
+			     options->notes, &archiver, err);
+	if (rc < 0)
+		return rc;
+	sink = hf_archiver_sink(archiver);
+	rc = hf_scan_read(options->scan, &taking->manifest.tree, &sink, false,
+			  options->progress, err);
+	if (rc < 0)
+		return rc;
+	if (previous) {
+		rc = decide(taking, err);
+		if (rc < 0)
+			return rc;
+		taking->is_changed = rc > 0;
+	}
+	return hf_archiver_commit(archiver, &taking->result.archived,
+				  &taking->result.archived_bytes, err);
+}
+
+static int write_manifest(const struct taking *taking, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	rc = hf_manifest_encode(&taking->manifest, &text, err);
+	if (rc < 0)
+		return rc;
+	return hf_replace_write(taking->store->folder_fd[HF_STORE_SNAPSHOTS],
+				taking->manifest.name.text, 0600, text.data,
+				text.len, err);
+}
+
+/* Name the manifest: anew, or as the previous one. */
+static int finish(struct taking *taking, struct hf_error *err)
+{
+	const struct hf_manifest *const previous = taking->previous;
+	struct hf_manifest *const manifest = &taking->manifest;
+	const struct hf_patterns *const protect =
+		taking->options->scan->policy->protect;
+	int rc;
+
+	rc = prune(&manifest->tree, protect, err);
+	if (rc < 0)
+		return rc;
+	manifest->root = strdup(taking->options->scan->root);
+	manifest->patterns = format_patterns(protect);
+	if (!manifest->root || !manifest->patterns)
+		return hf_fail_memory(err);
+
+	if (!taking->is_changed && previous &&
+	    strcmp(previous->patterns, manifest->patterns) == 0 &&
+	    has_same_entries(&previous->tree, &manifest->tree)) {
+		manifest->name = previous->name;
+		manifest->created_ns = previous->created_ns;
+		return taking->is_stale ? write_manifest(taking, err) : 0;
+	}
+	taking->result.is_new = true;
+	manifest->created_ns = hf_system_time_ns();
+	rc = hf_store_next_name(taking->store, HF_STORE_SNAPSHOTS,
+				&manifest->name, err);
+	if (rc < 0)
+		return rc;
+	return write_manifest(taking, err);
+}
+
+int hf_snapshot_take(const struct hf_store *store,
+		     const struct hf_snapshot_options *options,
+		     const struct hf_manifest *previous,
+		     struct hf_manifest *ret_manifest,
+		     struct hf_snapshot_result *ret_result,
+		     struct hf_error *err)
+{
+	struct taking taking = {
+		.store = store,
+		.options = options,
+		.previous = previous,
+		.manifest = HF_MANIFEST_INIT,
+	};
+	int rc;
+
+	rc = scan(&taking, err);
+	if (rc == 0)
+		rc = read_and_archive(&taking, err);
+	if (rc == 0)
+		rc = finish(&taking, err);
+	if (rc < 0) {
+		hf_manifest_done(&taking.manifest);
+		return rc;
+	}
+	*ret_manifest = taking.manifest;
+	*ret_result = taking.result;
+	return 0;
+}
+
+/* -- looking -------------------------------------------------------------- */
+
+int hf_snapshot_look(const struct hf_scan_options *scan_options,
+		     const struct hf_tree *before, struct hf_progress *progress,
+		     struct hf_tree *ret_tree, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_scan_options options = *scan_options;
+	int rc;
+
+	options.before = before;
+	options.is_tolerant = true;
+	rc = hf_scan(&options, &tree, NULL, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_scan_side_files(&options, before, &tree, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_scan_read(&options, &tree, NULL, true, progress, err);
+	if (rc < 0)
+		return rc;
+	*ret_tree = tree;
+	tree = (struct hf_tree)HF_TREE_INIT;
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.json: which root a store belongs to.  Shared by the files that implement
+ * core/store.h; nobody else needs it.
+ */
+#ifndef HF_CORE_STORE_IDENTITY_H
+#define HF_CORE_STORE_IDENTITY_H
+
+#include <stdint.h>
+
+#include "base/defs.h"
+
+struct hf_error;
+
+#define HF_STORE_IDENTITY_NAME	"store.json"
+
+struct hf_store_identity {
+	char *root;
+	uint64_t dev;
+	uint64_t ino;
+};
+
+#define HF_STORE_IDENTITY_INIT	{ .root = NULL }
+#define cleanup_store_identity	CLEANUP(hf_store_identity_done)
+
+/* path is the store's, for messages.  HF_ERR_UNSUPPORTED: another version;
+ * HF_ERR_CORRUPT; sys_errno is ENOENT when there is no store.json. */
+MUST_CHECK int hf_store_identity_read(int dir_fd, const char *path,
+				      struct hf_store_identity *ret_identity,
+				      struct hf_error *err);
+/* Durable.  The identity of root_fd, for root. */
+MUST_CHECK int hf_store_identity_write(int dir_fd, const char *root,
+				       int root_fd, struct hf_error *err);
+/* HF_ERR_DENIED when it is another root. */
+MUST_CHECK int hf_store_identity_check(const struct hf_store_identity *identity,
+				       const char *path, const char *root,
+				       int root_fd, struct hf_error *err);
+void hf_store_identity_done(struct hf_store_identity *identity);
+
+/* Only the user (or root) owns it and nobody else may enter; HF_ERR_DENIED. */
+MUST_CHECK int hf_store_check_owner(int dir_fd, const char *path,
+				    struct hf_error *err);
+
+/*
+ * Leave word in the git common directory of root where its store is.  Only ever
+ * a convenience: what hinders it is passed over.
+ */
+void hf_store_point(const char *root, const char *store_path);
+
+#endif /* HF_CORE_STORE_IDENTITY_H */

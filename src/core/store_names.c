@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* The names in a store: counted up, listed, and found from what was typed. */
+#include "core/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "platform/system.h"
+
+#define NUMBER_DIGITS 6 /* at least */
+#define NUMBER_MAX    UINT64_C(999999999)
+#define TIME_FORM     "00000000T000000Z"
+
+void hf_names_done(struct hf_names *names)
+{
+	hf_free_pointee(&names->items);
+	names->count = 0;
+}
+
+/* Length of the name that text begins with; 0 when it does not. */
+static size_t name_len(const char *text)
+{
+	const size_t digits = strspn(text, "0123456789");
+	uint64_t number;
+
+	if (digits < NUMBER_DIGITS || text[digits] != '-' ||
+	    hf_parse_u64(text, digits, 10, &number) < 0 || number > NUMBER_MAX)
+		return 0;
+	text += digits + 1;
+	for (size_t i = 0; i < strlen(TIME_FORM); i++) {
+		const bool is_digit = text[i] >= '0' && text[i] <= '9';
+
+		if (TIME_FORM[i] == '0' ? !is_digit : text[i] != TIME_FORM[i])
+			return 0;
+	}
+	return digits + 1 + strlen(TIME_FORM);
+}
+
+/* text is a name and suffix behind it. */
+static bool parse(const char *text, const char *suffix,
+		  struct hf_name *ret_name)
+{
+	const size_t len = name_len(text);
+
+	if (len == 0 || len >= sizeof(ret_name->text) ||
+	    strcmp(text + len, suffix) != 0)
+		return false;
+	memcpy(ret_name->text, text, len);
+	ret_name->text[len] = '\0';
+	return true;
+}
+
+bool hf_name_parse(const char *text, struct hf_name *ret_name)
+{
+	return parse(text, "", ret_name);
+}
+
+uint64_t hf_name_number(const struct hf_name *name)
+{
+	uint64_t number = 0;
+
+	/* A name has passed hf_name_parse(). */
+	(void)!hf_parse_u64(name->text, strspn(name->text, "0123456789"), 10,
+			    &number);
+	return number;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct hf_name *const left = a;
+	const struct hf_name *const right = b;
+	const uint64_t left_number = hf_name_number(left);
+	const uint64_t right_number = hf_name_number(right);
+
+	if (left_number != right_number)
+		return left_number < right_number ? -1 : 1;
+	return strcmp(left->text, right->text);
+}
+
+static int add_name(struct hf_names *names, size_t *capacity,
+		    const struct hf_name *name)
+{
+	if (names->count == *capacity) {
+		const size_t wanted = *capacity > 0 ? 2 * *capacity : 64;
+		struct hf_name *items;
+		size_t size;
+
+		if (__builtin_mul_overflow(wanted, sizeof(*items), &size))
+			return -ENOMEM;
+		items = realloc(names->items, size);
+		if (!items)
+			return -ENOMEM;
+		names->items = items;
+		*capacity = wanted;
+	}
+	names->items[names->count++] = *name;
+	return 0;
+}
+
+static int read_names(int folder_fd, const char *suffix, struct hf_names *names)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	size_t capacity = 0;
+	const char *text;
+	enum hf_kind kind;
+	int rc;
+
+	rc = hf_directory_open(folder_fd, &directory);
+	if (rc < 0)
+		return rc;
+	for (;;) {
+		struct hf_name name;
+
+		rc = hf_directory_next(directory, &text, &kind);
+		if (rc <= 0)
+			return rc;
+		if (!parse(text, suffix, &name))
+			continue;
+		rc = add_name(names, &capacity, &name);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int hf_store_list(const struct hf_store *store, enum hf_store_folder folder,
+		  const char *suffix, struct hf_names *ret_names,
+		  struct hf_error *err)
+{
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	int rc;
+
+	rc = read_names(store->folder_fd[folder], suffix, &names);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot list the store '%s'",
+				      HF_QUOTE(store->path));
+	if (names.count > 1)
+		qsort(names.items, names.count, sizeof(*names.items),
+		      compare_names);
+	*ret_names = names;
+	names = (struct hf_names)HF_NAMES_INIT;
+	return 0;
+}
+
+/* Names of a folder with whatever suffix it uses: one list after the other. */
+static int list_all(const struct hf_store *store, enum hf_store_folder folder,
+		    struct hf_names lists[2], struct hf_error *err)
+{
+	static const char *const plain[2] = {"", NULL};
+	static const char *const sessions[2] = {".open", ".done"};
+	const char *const *const suffixes =
+		folder == HF_STORE_SESSIONS ? sessions : plain;
+
+	for (size_t i = 0; i < 2 && suffixes[i]; i++) {
+		const int rc = hf_store_list(store, folder, suffixes[i],
+					     &lists[i], err);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int hf_store_next_name(const struct hf_store *store,
+		       enum hf_store_folder folder, struct hf_name *ret_name,
+		       struct hf_error *err)
+{
+	cleanup_names struct hf_names first = HF_NAMES_INIT;
+	cleanup_names struct hf_names second = HF_NAMES_INIT;
+	struct hf_names lists[2] = {HF_NAMES_INIT, HF_NAMES_INIT};
+	struct hf_short_text time;
+	uint64_t number = 0;
+	const char *t;
+	int rc;
+
+	rc = list_all(store, folder, lists, err);
+	first = lists[0];
+	second = lists[1];
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < 2; i++) {
+		const size_t count = lists[i].count;
+		uint64_t last;
+
+		if (count == 0)
+			continue;
+		last = hf_name_number(&lists[i].items[count - 1]);
+		number = last > number ? last : number;
+	}
+	if (number >= NUMBER_MAX)
+		return hf_fail(err, HF_ERR_LIMIT,
+			       "cannot name anything new in '%s'",
+			       HF_QUOTE(store->path));
+
+	/* "2026-11-30T03:00:07..." without its separators. */
+	t = hf_format_time(&time, hf_system_time_ns());
+	(void)snprintf(ret_name->text, sizeof(ret_name->text),
+		       "%06" PRIu64 "-%.4s%.2s%.2sT%.2s%.2s%.2sZ", number + 1,
+		       t, t + 5, t + 8, t + 11, t + 14, t + 17);
+	return 0;
+}
+
+/* Does the name begin with, or have as its number, what was typed? */
+static bool is_meant(const struct hf_name *name, const char *typed,
+		     bool by_number)
+{
+	const size_t len = strlen(typed);
+	uint64_t number;
+
+	if (!by_number)
+		return strncmp(name->text, typed, len) == 0;
+	return hf_parse_u64(typed, len, 10, &number) == 0 &&
+	       number == hf_name_number(name);
+}
+
+/* How many names are meant; the first two of them. */
+static size_t find_meant(const struct hf_names lists[2], const char *typed,
+			 bool by_number, const struct hf_name *found[2])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t k = 0; k < lists[i].count; k++) {
+			const struct hf_name *const name = &lists[i].items[k];
+
+			if (!is_meant(name, typed, by_number))
+				continue;
+			if (count < 2)
+				found[count] = name;
+			count++;
+		}
+	}
+	return count;
+}
+
+int hf_store_resolve(const struct hf_store *store, enum hf_store_folder folder,
+		     const char *typed, struct hf_name *ret_name,
+		     struct hf_error *err)
+{
+	cleanup_names struct hf_names first = HF_NAMES_INIT;
+	cleanup_names struct hf_names second = HF_NAMES_INIT;
+	struct hf_names lists[2] = {HF_NAMES_INIT, HF_NAMES_INIT};
+	const char *const noun =
+		folder == HF_STORE_SNAPSHOTS ? "snapshot" : "session";
+	const struct hf_name *found[2] = {NULL, NULL};
+	size_t count;
+	int rc;
+
+	rc = list_all(store, folder, lists, err);
+	first = lists[0];
+	second = lists[1];
+	if (rc < 0)
+		return rc;
+
+	count = find_meant(lists, typed, true, found);
+	if (count == 0 && typed[0] != '\0')
+		count = find_meant(lists, typed, false, found);
+	if (count == 0)
+		return hf_fail(err, HF_ERR_USAGE, "there is no %s '%s'", noun,
+			       HF_QUOTE(typed));
+	if (count > 1)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "'%s' means more than one %s: %s, %s%s",
+			       HF_QUOTE(typed), noun, found[0]->text,
+			       found[1]->text, count > 2 ? ", ..." : "");
+	*ret_name = *found[0];
+	return 0;
+}
