@@ -139,7 +139,7 @@ static bool is_untouched(const struct hf_stat *a, const struct hf_stat *b)
 
 static int fail_keep(struct hf_error *err, int rc, const char *path)
 {
-	if (rc == -EFBIG || rc == -ENOSPC || rc == -EDQUOT) {
+	if (rc == -ENOSPC || rc == -EFBIG) {
 		(void)hf_fail_system(err, rc, "cannot keep '%s'",
 				     HF_QUOTE(path));
 		return hf_fail_hint(err, "make room where the store lies; "
@@ -448,25 +448,22 @@ int hf_kept_open(const struct hf_store *store, const char *kept_path,
 	return fd;
 }
 
-int hf_kept_seal(const struct hf_store *store, const struct hf_kept *kept,
-		 struct hf_error *err)
+void hf_kept_seal(const struct hf_store *store, const struct hf_kept *kept)
 {
 	cleanup_fd int folder_fd = -1;
+	struct hf_error ignored;
 	const char *name;
 	int rc;
 
 	if (!kept->is_shared)
-		return 0;
-	folder_fd = open_recorded(store, kept->path, &name, err);
+		return;
+	folder_fd = open_recorded(store, kept->path, &name, &ignored);
 	if (folder_fd < 0)
-		return folder_fd;
+		return;
+	/* Of somebody else's file the mode stays: the store's own keeps others
+	 * out. */
 	rc = hf_file_set_mode_at(folder_fd, name, 0600);
-	/* Somebody else's file; the store's directory keeps others out. */
-	if (rc < 0 && rc != -EPERM)
-		return hf_fail_system(err, rc,
-				      "cannot make the kept copy '%s' private",
-				      HF_QUOTE(kept->path));
-	return 0;
+	(void)rc;
 }
 
 void hf_kept_drop(const struct hf_store *store, const struct hf_kept *kept)

@@ -11,7 +11,7 @@
  *
  *	rc = hf_kept_copy(store, &session, &source, &kept, err);
  *	...replace what was kept...
- *	rc = hf_kept_seal(store, &kept, err);	(or hf_kept_drop() if it stays)
+ *	hf_kept_seal(store, &kept);	(or hf_kept_drop() if it stays)
  */
 #ifndef HF_CORE_KEPT_H
 #define HF_CORE_KEPT_H
@@ -60,8 +60,7 @@ MUST_CHECK int hf_kept_copy(const struct hf_store *store,
 			    struct hf_kept *ret_kept, struct hf_error *err);
 
 /* The entry has left the tree: nobody else reads the copy from now on. */
-MUST_CHECK int hf_kept_seal(const struct hf_store *store,
-			    const struct hf_kept *kept, struct hf_error *err);
+void hf_kept_seal(const struct hf_store *store, const struct hf_kept *kept);
 /* The entry stays: it must not share its bytes with the store. */
 void hf_kept_drop(const struct hf_store *store, const struct hf_kept *kept);
 

@@ -111,6 +111,12 @@ MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
 				const struct hf_restore_context *context,
 				struct hf_error *err);
 
+/* The entry that a step is about. */
+const char *hf_step_path(const struct hf_step *step);
+/* For apply: remember why, and forget it. */
+void hf_step_fail(struct hf_step *step, const struct hf_error *err);
+void hf_step_clear(struct hf_step *step);
+
 /*
  * Remove what a restore that was killed has left beside the entries of tree: our
  * temporary names, when they are no directory or an empty one.  What they held

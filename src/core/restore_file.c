@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Put a file back: its content beside it, verified, then in its place.
+ *
+ * There are two ways into the place.  As a rule the names trade places, so that
+ * a reader sees the old content or the new.  Where the file itself must survive
+ * (other names of it are to go on sharing it, or it is a mount point and cannot
+ * be moved) it is written in place, after it was kept and journalled: a crash
+ * in the middle leaves a mixture, which the next restore puts right.
+ */
+#include "core/restore_file.h"
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "core/kept.h"
+#include "core/metadata.h"
+#include "core/restore_step.h"
+#include "core/swap.h"
+#include "platform/system.h"
+
+#define RIGHT	1
+
+static int fail_file(struct hf_error *err, int rc, const char *verb,
+		     const struct hf_entry *want)
+{
+	return hf_fail_system(err, rc, "cannot %s '%s'", verb,
+			      HF_QUOTE(want->path));
+}
+
+int hf_file_maker_begin(struct hf_file_maker *maker,
+			const struct hf_restore_context *context,
+			struct hf_step *step, struct hf_error *err)
+{
+	struct hf_place *const place = &maker->place;
+	int rc;
+
+	maker->context = context;
+	maker->step = step;
+	rc = hf_place_open(place, context->root_fd, step->want->path, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_place_name(place, err);
+	if (rc < 0)
+		return rc;
+	maker->fd = hf_file_create_at(place->dir_fd, place->tmp, 0600);
+	if (maker->fd < 0)
+		return fail_file(err, maker->fd, "make a copy of", step->want);
+	hf_content_begin(&maker->writer, maker->fd, HF_CONTENT_FRESH);
+	return 0;
+}
+
+int hf_file_maker_write(struct hf_file_maker *maker, const void *data,
+			size_t len, struct hf_error *err)
+{
+	const int rc = hf_content_write(&maker->writer, data, len);
+
+	return rc < 0 ? fail_file(err, rc, "write", maker->step->want) : 0;
+}
+
+int hf_file_maker_complete(struct hf_file_maker *maker, struct hf_error *err)
+{
+	const int rc = hf_content_end(&maker->writer);
+
+	return rc < 0 ? fail_file(err, rc, "write", maker->step->want) : 0;
+}
+
+/* What stands at the name. */
+static int look(const struct hf_file_maker *maker, struct hf_stat *ret_stat,
+		struct hf_error *err)
+{
+	struct hf_stat stat;
+	int rc;
+
+	rc = hf_file_stat_at(maker->place.dir_fd, maker->place.name, &stat);
+	if (rc == -ENOENT)
+		stat = (struct hf_stat){ .kind = HF_KIND_ABSENT };
+	else if (rc < 0)
+		return fail_file(err, rc, "look at", maker->step->want);
+	*ret_stat = stat;
+	return 0;
+}
+
+/*
+ * Another name of the same file may have been put right just before, and with
+ * it this one.
+ */
+static bool is_content_right(const struct hf_file_maker *maker,
+			     const struct hf_stat *now)
+{
+	const struct hf_entry *const want = maker->step->want;
+	struct hf_error ignored;
+	struct hf_hash hash;
+	int rc;
+
+	if (now->kind != HF_KIND_FILE || now->size != want->stat.size ||
+	    !want->has_hash)
+		return false;
+	rc = hf_content_hash(maker->place.dir_fd, maker->place.name,
+			     want->path, &hash, &ignored);
+	return rc == 0 && hf_hash_equal(&hash, &want->hash);
+}
+
+/* Is this the very file that was recorded, and had it other names? */
+static bool must_survive(const struct hf_entry *want, const struct hf_stat *now)
+{
+	return now->kind == HF_KIND_FILE && want->stat.nlink > 1 &&
+	       want->stat.dev == now->dev && want->stat.ino == now->ino;
+}
+
+/* For writing in place; *ret_stat is what the file was before. */
+static int open_for_writing(const struct hf_file_maker *maker,
+			    struct hf_stat *ret_stat)
+{
+	const struct hf_place *const place = &maker->place;
+	int fd = hf_file_open_write_at(place->dir_fd, place->name);
+	int rc;
+
+	rc = hf_file_stat_at(place->dir_fd, place->name, ret_stat);
+	if (rc < 0) {
+		hf_file_close_quietly(&fd);
+		return rc;
+	}
+	if (fd != -EACCES || ret_stat->kind != HF_KIND_FILE ||
+	    ret_stat->uid != hf_system_uid())
+		return fd;
+	rc = hf_file_set_mode_at(place->dir_fd, place->name,
+				 ret_stat->mode | 0600);
+	return rc < 0 ? fd : hf_file_open_write_at(place->dir_fd, place->name);
+}
+
+/* The temporary file's content into to_fd, which was kept. */
+static int write_over(struct hf_file_maker *maker, int to_fd,
+		      struct hf_error *err)
+{
+	const struct hf_entry *const want = maker->step->want;
+	cleanup_fd int from_fd =
+		hf_content_open(maker->place.dir_fd, maker->place.tmp);
+	struct hf_content_writer writer;
+	struct hf_hash hash;
+	uint64_t size;
+	int rc;
+
+	if (from_fd < 0)
+		return fail_file(err, from_fd, "read a copy of", want);
+	hf_content_begin(&writer, to_fd, HF_CONTENT_OVER);
+	rc = hf_content_copy(from_fd, &writer, want->path, &size, &hash, err);
+	if (rc < 0)
+		return rc;
+	return hf_metadata_set(to_fd, want, err);
+}
+
+static int rewrite_kept(struct hf_file_maker *maker, int to_fd,
+			struct hf_error *err)
+{
+	const struct hf_place *const place = &maker->place;
+	struct hf_stat opened;
+	struct hf_stat now;
+	int rc;
+
+	rc = hf_swap_keep(maker->context, &maker->place, maker->step, err);
+	if (rc < 0)
+		return rc;
+	/* What was opened before must be what was kept. */
+	rc = hf_file_stat(to_fd, &opened);
+	if (rc == 0)
+		rc = hf_file_stat_at(place->dir_fd, place->name, &now);
+	if (rc < 0)
+		return fail_file(err, rc, "look at", maker->step->want);
+	if (opened.ino != now.ino || opened.dev != now.dev)
+		return hf_fail(err, HF_ERR_CHANGED,
+			       "cannot restore '%s': it is being replaced",
+			       HF_QUOTE(place->path));
+	return write_over(maker, to_fd, err);
+}
+
+static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
+{
+	const struct hf_entry *const want = maker->step->want;
+	cleanup_fd int to_fd = -1;
+	struct hf_stat before;
+	int rc;
+
+	rc = hf_place_unprotect(&maker->place, err);
+	if (rc < 0)
+		return rc;
+	to_fd = open_for_writing(maker, &before);
+	if (to_fd < 0)
+		return fail_file(err, to_fd, "open", want);
+	rc = rewrite_kept(maker, to_fd, err);
+	if (rc < 0) {
+		const int back = hf_file_set_mode(to_fd, before.mode);
+
+		/* The first failure is the one to tell. */
+		(void)back;
+		return rc;
+	}
+	rc = hf_file_sync(to_fd);
+	if (rc == 0)
+		rc = hf_file_close(&to_fd);
+	return rc < 0 ? fail_file(err, rc, "flush", want) : 0;
+}
+
+/* Metadata onto the temporary file, all of it to the disk, then the trade. */
+static int trade(struct hf_file_maker *maker, const struct hf_stat *now,
+		 struct hf_error *err)
+{
+	const struct hf_entry *const want = maker->step->want;
+	int rc;
+
+	rc = hf_metadata_set(maker->fd, want, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_sync(maker->fd);
+	/* Some file systems report a failed write only here. */
+	if (rc == 0)
+		rc = hf_file_close(&maker->fd);
+	if (rc < 0)
+		return fail_file(err, rc, "flush", want);
+	rc = hf_swap(maker->context, &maker->place, maker->step, err);
+	if (rc == HF_ERR_BUSY && now->kind == HF_KIND_FILE)
+		return rewrite(maker, err);
+	return rc;
+}
+
+int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
+{
+	const struct hf_restore_context *const context = maker->context;
+	struct hf_step *const step = maker->step;
+	struct hf_stat now = { .kind = HF_KIND_ABSENT };
+	int rc;
+
+	rc = look(maker, &now, err);
+	if (rc < 0)
+		return rc;
+	if (is_content_right(maker, &now)) {
+		rc = hf_place_close(&maker->place, err);
+		return rc < 0 ? rc : hf_step_set_metadata(context, step, err);
+	}
+	if (must_survive(step->want, &now))
+		rc = rewrite(maker, err);
+	else
+		rc = trade(maker, &now, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_step_verify(context, step, true, err);
+	if (rc < 0)
+		return rc;
+	return hf_place_close(&maker->place, err);
+}
+
+void hf_file_maker_done(struct hf_file_maker *maker)
+{
+	hf_file_close_quietly(&maker->fd);
+	hf_place_done(&maker->place);
+}
+
+/* -- content at hand ------------------------------------------------------ */
+
+static int copy_from(struct hf_file_maker *maker, int from_fd,
+		     struct hf_error *err)
+{
+	const struct hf_entry *const want = maker->step->want;
+	struct hf_hash hash;
+	uint64_t size;
+	int rc;
+
+	rc = hf_content_copy(from_fd, &maker->writer, want->path, &size, &hash,
+			     err);
+	if (rc < 0)
+		return rc;
+	if (size == want->stat.size &&
+	    (!want->has_hash || hf_hash_equal(&hash, &want->hash)))
+		return 0;
+	return hf_fail(err, HF_ERR_CORRUPT,
+		       "cannot restore '%s': the kept copy is not what was "
+		       "recorded",
+		       HF_QUOTE(want->path));
+}
+
+int hf_step_put_file(const struct hf_restore_context *context,
+		     struct hf_step *step, int from_fd, struct hf_error *err)
+{
+	cleanup_file_maker struct hf_file_maker maker = HF_FILE_MAKER_INIT;
+	cleanup_fd int source_fd = -1;
+	int rc;
+
+	if (from_fd < 0 && step->source) {
+		source_fd = hf_kept_open(context->store, step->source, err);
+		if (source_fd < 0)
+			return source_fd;
+		from_fd = source_fd;
+	}
+	if (from_fd < 0 && step->want->stat.size > 0)
+		return hf_fail(err, HF_ERR_CORRUPT,
+			       "cannot restore '%s': its content is not in the "
+			       "store",
+			       HF_QUOTE(step->want->path));
+	rc = hf_file_maker_begin(&maker, context, step, err);
+	if (rc < 0)
+		return rc;
+	if (from_fd >= 0) {
+		rc = copy_from(&maker, from_fd, err);
+		if (rc < 0)
+			return rc;
+	}
+	return hf_file_maker_finish(&maker, err);
+}
