@@ -407,7 +407,7 @@ def output_of_a_background_job(s):
 
 
 def main():
-    names = sys.argv[2:] or list(CASES)
+    names = [n for n in sys.argv[2:] if n in CASES] or list(CASES)
     bad = 0
     for name in names:
         scratch = Scratch()
