@@ -69,6 +69,7 @@ struct hf_entry *hf_tree_add_copy(struct hf_tree *tree,
 {
 	/* entry may lie in this tree, which is about to move. */
 	struct hf_entry copied = *entry;
+	const bool has_link = copied.link != NULL;
 	struct hf_entry *const copy = hf_tree_add(tree, copied.path);
 
 	if (!copy)
@@ -79,7 +80,7 @@ struct hf_entry *hf_tree_add_copy(struct hf_tree *tree,
 	if (copied.link)
 		copied.link = hf_arena_copy(&tree->arena, copied.link,
 					    strlen(copied.link));
-	if (!copied.rule || !copied.xattrs || (entry->link && !copied.link)) {
+	if (!copied.rule || !copied.xattrs || (has_link && !copied.link)) {
 		tree->count--;
 		return NULL;
 	}
