@@ -75,6 +75,8 @@ MUST_CHECK int hf_file_open_write_at(int dir_fd, const char *name);
 MUST_CHECK int hf_file_create_path(const char *path);
 /* A file by any path for reading (policy, pointer); a fifo does not block. */
 MUST_CHECK int hf_file_open_read_path(const char *path);
+/* A second descriptor, above 2, for what fd has open. */
+MUST_CHECK int hf_file_duplicate(int fd);
 
 /* -- looking ------------------------------------------------------------- */
 

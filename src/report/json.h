@@ -9,7 +9,26 @@
 
 struct hf_buffer;
 
-/* The whole report; called again at every violation. */
-void hf_report_json(const struct hf_session *session, struct hf_buffer *out);
+/*
+ * The whole report; called again at every violation.  location is what a
+ * command needs behind it to find this project again (hf_text_style), or "".
+ */
+void hf_report_json(const struct hf_session *session, const char *location,
+		    struct hf_buffer *out);
+
+/* -- the parts that other JSON output shares ------------------------------- */
+
+/* "file", "directory", "absent", ... */
+const char *hf_report_kind(enum hf_kind kind);
+/* "path": TEXT, "path_bytes": BASE64 or null */
+void hf_report_json_path(const char *path, struct hf_buffer *out);
+/* {"kind": ..., "size": ..., "hash": ..., "mode": ...}; NULL is absent. */
+void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out);
+/* A list of strings; strings is NULL-terminated, NULL is an empty list. */
+void hf_report_json_strings(const char *const *strings, struct hf_buffer *out);
+/* A string, or null for NULL. */
+void hf_report_json_text(const char *text, struct hf_buffer *out);
+/* RFC 3339 with nanoseconds, or null for 0. */
+void hf_report_json_time(int64_t unix_ns, struct hf_buffer *out);
 
 #endif /* HF_REPORT_JSON_H */

@@ -16,6 +16,11 @@ struct hf_text_style {
 	bool has_color;
 	bool is_verbose;
 	bool is_quiet;
+	/*
+	 * What stands behind a command that is named so that it finds this
+	 * project and store again: " --root DIR --store DIR", or "".
+	 */
+	const char *location;
 };
 
 /* First session, missing layer, drift; nothing on an ordinary clean start. */
@@ -36,5 +41,28 @@ void hf_report_text_finished(const struct hf_session *session,
 void hf_report_text_error(const struct hf_error *err,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out);
+
+/* -- pieces that other commands share -------------------------------------- */
+
+/* A name, made safe for the terminal. */
+void hf_text_add_name(struct hf_buffer *out, const char *name);
+/* A word as a shell takes it, quoted where it must be. */
+void hf_text_add_shell(struct hf_buffer *out, const char *word);
+/* A command line of NULL-terminated words, safe for the terminal, shortened. */
+void hf_text_add_command(struct hf_buffer *out, const char *const *argv);
+/* "holdfast undo 42": the number is enough, and shorter than the name. */
+void hf_text_add_undo(struct hf_buffer *out, const struct hf_name *session,
+		      const char *location);
+/* "holdfast restore PATH" */
+void hf_text_add_restore(struct hf_buffer *out, const char *path,
+			 const char *location);
+/* The number a name begins with, without zeros. */
+void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);
+/* "1 file", "2 files" */
+void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
+		       const char *many);
+/* "holdfast: " with the word that says what kind of line it is, in colour. */
+void hf_text_begin(struct hf_buffer *out, const struct hf_text_style *style,
+		   const char *word);
 
 #endif /* HF_REPORT_TEXT_H */

@@ -170,6 +170,11 @@ int hf_file_create_path(const char *path)
 			    0666));
 }
 
+int hf_file_duplicate(int fd)
+{
+	return HF_CALL(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+}
+
 /* -- content ------------------------------------------------------------- */
 
 int64_t hf_file_read(int fd, void *data, size_t len)

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* holdfast log: sessions and snapshots, newest first. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/sessions.h"
+#include "report/json.h"
+
+/* Both kinds of name, walked from the new end. */
+struct history {
+	struct hf_names sessions;
+	struct hf_names snapshots;
+	struct hf_names living;
+	struct hf_names dead;
+};
+
+static void history_done(struct history *history)
+{
+	hf_names_done(&history->sessions);
+	hf_names_done(&history->snapshots);
+	hf_names_done(&history->living);
+	hf_names_done(&history->dead);
+}
+
+/* "2026-11-30 03:00:07Z" of "000042-20261130T030007Z". */
+static void add_time(const struct hf_name *name, char day_end,
+		     struct hf_buffer *out)
+{
+	const char *t = strchr(name->text, '-');
+
+	if (t == NULL || strlen(++t) < 16)
+		return;
+	hf_buffer_printf(out, "%.4s-%.2s-%.2s%c%.2s:%.2s:%.2sZ", t, t + 4,
+			 t + 6, day_end, t + 9, t + 11, t + 13);
+}
+
+static int load(const struct hf_store *store, struct history *history,
+		struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_sessions_list(store, &history->sessions, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_journal_find_open(store, &history->living, &history->dead,
+				  err);
+	if (rc < 0)
+		return rc;
+	return hf_store_list(store, HF_STORE_SNAPSHOTS, "",
+			     &history->snapshots, err);
+}
+
+/* Is the newest session newer than the newest snapshot?  A run records before
+ * its session begins, so it is in the same second, too. */
+static bool is_session_next(const struct history *history)
+{
+	const struct hf_names *sessions = &history->sessions;
+	const struct hf_names *snapshots = &history->snapshots;
+	const char *session;
+	const char *snapshot;
+
+	if (sessions->count == 0 || snapshots->count == 0)
+		return sessions->count > 0;
+	session = strchr(sessions->items[sessions->count - 1].text, '-');
+	snapshot = strchr(snapshots->items[snapshots->count - 1].text, '-');
+	return session == NULL || snapshot == NULL ||
+	       strcmp(session, snapshot) >= 0;
+}
+
+static void add_snapshot(const struct hf_name *name, bool is_json,
+			 struct hf_buffer *out)
+{
+	if (is_json) {
+		hf_buffer_printf(out, "{\"type\": \"snapshot\", \"name\": "
+				 "\"%s\", \"time\": \"", name->text);
+		add_time(name, 'T', out);
+		hf_buffer_add_text(out, "\"}");
+		return;
+	}
+	add_time(name, ' ', out);
+	hf_buffer_add_text(out, "  snapshot ");
+	hf_text_add_number(out, name);
+	hf_buffer_add_text(out, "\n");
+}
+
+/* The records of the journal as they are: a JSON object a line. */
+static void add_violations(const char *lines, struct hf_buffer *out)
+{
+	const char *separator = "";
+
+	hf_buffer_add_text(out, "[");
+	while (lines != NULL && lines[0] != '\0') {
+		const size_t len = strcspn(lines, "\n");
+
+		if (len > 0) {
+			hf_buffer_add_text(out, separator);
+			hf_buffer_add(out, lines, len);
+			separator = ", ";
+		}
+		lines += len + (lines[len] == '\n' ? 1 : 0);
+	}
+	hf_buffer_add_text(out, "]");
+}
+
+static void add_session_json(const struct hf_session_record *record,
+			     bool is_living, struct hf_buffer *out)
+{
+	hf_buffer_printf(out, "{\"type\": \"session\", \"name\": \"%s\", "
+			 "\"time\": ", record->name.text);
+	hf_report_json_time(record->begun_ns, out);
+	hf_buffer_add_text(out, ", \"ended\": ");
+	hf_report_json_time(record->has_ended ? record->ended_ns : 0, out);
+	hf_buffer_add_text(out, ", \"kind\": ");
+	hf_report_json_text(record->kind, out);
+	hf_buffer_add_text(out, ", \"command\": ");
+	hf_report_json_strings((const char *const *)record->argv, out);
+	hf_buffer_printf(out, ", \"outcome\": \"%s\", \"exit\": ",
+			 record->has_ended ? hf_outcome_name(record->outcome) :
+			 is_living ? "running" : "not-ended");
+	if (record->has_ended)
+		hf_buffer_printf(out, "%d", record->status);
+	else
+		hf_buffer_add_text(out, "null");
+	hf_buffer_add_text(out, ", \"snapshot\": ");
+	hf_report_json_text(record->snapshot == NULL ||
+			    record->snapshot[0] == '\0' ? NULL :
+			    record->snapshot, out);
+	hf_buffer_printf(out, ", \"violations\": %" PRIu64 ", \"replaced\": "
+			 "%zu, \"records\": ", record->violations,
+			 record->kept_count);
+	add_violations(record->violation_lines, out);
+	hf_buffer_add_text(out, "}");
+}
+
+static void add_session(const struct hf_session_record *record, bool is_living,
+			struct hf_buffer *out)
+{
+	add_time(&record->name, ' ', out);
+	hf_buffer_printf(out, "  %s ", record->kind);
+	hf_text_add_number(out, &record->name);
+	hf_buffer_add_text(out, ": ");
+	hf_sessions_describe(record, is_living, out);
+	hf_buffer_add_text(out, "\n");
+}
+
+static void add_next(const struct hf_store *store, struct history *history,
+		     bool is_json, struct hf_output *output,
+		     struct hf_buffer *out)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	const struct hf_name *name;
+	struct hf_error err = { 0 };
+	bool is_living;
+
+	if (!is_session_next(history)) {
+		name = &history->snapshots.items[--history->snapshots.count];
+		add_snapshot(name, is_json, out);
+		return;
+	}
+	name = &history->sessions.items[--history->sessions.count];
+	is_living = hf_sessions_has(&history->living, name);
+	/* The others can still be shown. */
+	if (hf_journal_read(store, name, &record, &err) < 0) {
+		hf_output_error(output, &err);
+		if (is_json)
+			hf_buffer_printf(out, "{\"type\": \"session\", "
+					 "\"name\": \"%s\", \"outcome\": "
+					 "\"damaged\"}", name->text);
+	} else if (is_json) {
+		add_session_json(&record, is_living, out);
+	} else {
+		add_session(&record, is_living, out);
+	}
+}
+
+static int show_log(const struct hf_options *options, struct hf_output *output,
+		    struct hf_error *err)
+{
+	cleanup_project struct hf_project project = HF_PROJECT_INIT;
+	CLEANUP(history_done) struct history history = {
+		.sessions = HF_NAMES_INIT,
+	};
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	int rc;
+
+	if (options->word_count > 0)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot use '%s': log takes no arguments",
+			       HF_QUOTE(options->words[0]));
+	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
+	if (rc < 0)
+		return rc;
+	rc = load(&project.store, &history, err);
+	if (rc < 0)
+		return rc;
+	if (options->is_json)
+		hf_buffer_add_text(&out, "{\"holdfast-json\": 1, \"command\": "
+				   "\"log\", \"entries\": [");
+	for (uint64_t i = 0; i < options->limit &&
+	     history.sessions.count + history.snapshots.count > 0; i++) {
+		if (options->is_json)
+			hf_buffer_add_text(&out, i == 0 ? "\n  " : ",\n  ");
+		add_next(&project.store, &history, options->is_json, output,
+			 &out);
+	}
+	if (options->is_json)
+		hf_buffer_add_text(&out, "]}\n");
+	hf_output_result(output, &out);
+	return hf_buffer_check(&out, err);
+}
+
+int hf_cmd_log(const struct hf_options *options, struct hf_output *output)
+{
+	struct hf_error err = { 0 };
+
+	if (show_log(options, output, &err) < 0)
+		return hf_output_fail(output, &err);
+	return HF_STATUS_DONE;
+}

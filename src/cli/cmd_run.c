@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* holdfast run: guard one command. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/report_file.h"
+#include "guard/session.h"
+#include "platform/job.h"
+#include "platform/system.h"
+#include "report/json.h"
+
+/* With more violations than this the report is written only now and then: each
+ * time it is longer. */
+#define REPORTED_AT_ONCE	100
+#define REPORT_EVERY_NS		INT64_C(1000000000)
+
+struct watcher {
+	struct hf_output *output;
+	struct hf_report_file *report;
+	int64_t reported_ns;
+	bool has_complained;
+};
+
+static int write_report(struct watcher *watcher,
+			const struct hf_session *session, bool is_last,
+			struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	if (watcher->report->way == HF_REPORT_NONE)
+		return 0;
+	hf_report_json(session, watcher->output->style.location, &text);
+	rc = hf_buffer_check(&text, err);
+	if (rc < 0)
+		return rc;
+	watcher->reported_ns = hf_system_boot_ns();
+	return hf_report_file_write(watcher->report, text.data, text.len,
+				    is_last, err);
+}
+
+static void report(struct watcher *watcher, const struct hf_session *session,
+		   bool is_last)
+{
+	struct hf_error err = { 0 };
+
+	if (write_report(watcher, session, is_last, &err) == 0 ||
+	    watcher->has_complained)
+		return;
+	watcher->has_complained = true;
+	hf_output_error(watcher->output, &err);
+}
+
+static void on_begun(void *context, const struct hf_session *session,
+		     const struct hf_deltas *drift)
+{
+	struct watcher *watcher = context;
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	hf_report_text_begun(session, drift, &watcher->output->style, &lines);
+	hf_output_lines(watcher->output, &lines);
+	report(watcher, session, false);
+}
+
+static void on_violation(void *context, const struct hf_session *session,
+			 const struct hf_violation *violation, bool is_new)
+{
+	struct watcher *watcher = context;
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	if (is_new)
+		hf_report_text_violation(session, violation,
+					 &watcher->output->style, &lines);
+	hf_output_lines(watcher->output, &lines);
+	if ((is_new && session->violations.count <= REPORTED_AT_ONCE) ||
+	    hf_system_boot_ns() - watcher->reported_ns > REPORT_EVERY_NS)
+		report(watcher, session, false);
+}
+
+static void on_finished(void *context, const struct hf_session *session)
+{
+	struct watcher *watcher = context;
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	hf_report_text_finished(session, &watcher->output->style, &lines);
+	hf_output_lines(watcher->output, &lines);
+	report(watcher, session, true);
+}
+
+/* A report of a run that did not begin. */
+static void report_failure(struct watcher *watcher,
+			   const struct hf_project *project,
+			   const char *const *argv, const struct hf_error *err)
+{
+	const struct hf_session session = {
+		.project = project,
+		.argv = argv,
+		.snapshot = HF_MANIFEST_INIT,
+		.violations = HF_VIOLATIONS_INIT,
+		.leftovers = HF_PROCESSES_INIT,
+		.status = HF_SESSION_ERROR,
+		.exit_status = hf_session_failure_status(err),
+		.command_code = -1,
+		.started_ns = hf_system_time_ns(),
+		.ended_ns = hf_system_time_ns(),
+		.watch_why = "the run did not begin",
+		.error = *err,
+	};
+
+	report(watcher, &session, true);
+}
+
+/* As a shell would say it. */
+static int say_not_executed(struct hf_output *output, const char *command,
+			    int error)
+{
+	hf_output_say(output, "cannot run '%s': %s", HF_QUOTE(command),
+		      error == ENOENT ? "command not found" : strerror(error));
+	return error == ENOENT ? HF_STATUS_NOT_FOUND :
+				 HF_STATUS_NOT_EXECUTABLE;
+}
+
+static int run_guarded(const struct hf_options *options,
+		       struct hf_project *project, struct watcher *watcher)
+{
+	const struct hf_session_observer observer = {
+		.context = watcher,
+		.begun = on_begun,
+		.violation = on_violation,
+		.finished = on_finished,
+	};
+	const struct hf_session_options session = {
+		.argv = options->words,
+		.observer = &observer,
+		.progress = hf_output_progress(watcher->output, "reading"),
+		.keep = &watcher->report->fd,
+		.keep_count = watcher->report->way == HF_REPORT_NONE ? 0 : 1,
+	};
+	struct hf_session_result result = { .status = 0 };
+	struct hf_error err = { 0 };
+
+	if (hf_session_run(project, &session, &result, &err) < 0) {
+		hf_output_error(watcher->output, &err);
+		report_failure(watcher, project, options->words, &err);
+		return hf_session_failure_status(&err);
+	}
+	if (result.exec_errno != 0)
+		(void)say_not_executed(watcher->output, options->words[0],
+				       result.exec_errno);
+	if (result.status == HF_STATUS_VIOLATION ||
+	    result.status == HF_STATUS_UNDECIDED)
+		return result.status;
+	if (hf_report_file_is_stale(watcher->report))
+		return HF_STATUS_FAILURE;
+	if (result.status != 0)
+		return result.status;
+	if (result.command_signal != 0)
+		hf_process_die_by(result.command_signal);
+	return result.command_code;
+}
+
+static int check(const struct hf_options *options, struct hf_error *err)
+{
+	if (options->word_count == 0) {
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot run: no command is given");
+		return hf_fail_hint(err, "holdfast run -- COMMAND [ARG...]");
+	}
+	return 0;
+}
+
+static int check_gate(const struct hf_project *project, struct hf_error *err)
+{
+	if (project->policy.gate != HF_GATE_REQUIRE)
+		return 0;
+	(void)hf_fail(err, HF_ERR_UNSUPPORTED,
+		      "cannot run: the gate is required, and this version "
+		      "does not have it");
+	return hf_fail_hint(err, "with '--gate auto' changes are watched for, "
+			    "put back and fail the run");
+}
+
+/* Everything before the session; the command has not been looked at. */
+static int prepare(const struct hf_options *options,
+		   struct hf_project *project, struct hf_error *err)
+{
+	int rc;
+
+	rc = check(options, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_project_init(project, &options->policy, options->store, err);
+	if (rc < 0)
+		return rc;
+	return check_gate(project, err);
+}
+
+int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
+{
+	cleanup_project struct hf_project project = HF_PROJECT_INIT;
+	cleanup_report_file struct hf_report_file report_file =
+		HF_REPORT_FILE_INIT;
+	struct watcher watcher = { .output = output, .report = &report_file };
+	struct hf_error err = { 0 };
+
+	if (prepare(options, &project, &err) < 0) {
+		hf_output_error(output, &err);
+		return HF_STATUS_FAILURE;
+	}
+	if (options->is_dry_run)
+		return hf_cmd_run_dry(options, &project, output);
+	/* The run around it guards the same files: step aside. */
+	if (hf_session_is_inside(&project))
+		return say_not_executed(output, options->words[0],
+					-hf_process_exec(options->words));
+	hf_store_close(&project.store);
+	if (options->report != NULL &&
+	    hf_report_file_open(&report_file, options->report, &project,
+				&err) < 0) {
+		hf_output_error(output, &err);
+		return HF_STATUS_FAILURE;
+	}
+	return run_guarded(options, &project, &watcher);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* holdfast snapshot: record the tree as it is now. */
+#include <inttypes.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/repair.h"
+#include "core/nearby.h"
+#include "core/snapshot.h"
+#include "report/json.h"
+
+static int fail_nothing(const struct hf_project *project, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
+
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot record anything: nothing is protected in '%s'",
+		      HF_QUOTE(project->root));
+	hf_nearby_describe(project->root_fd, &project->policy, &hint);
+	return hf_fail_hint(err, "%s", hint.data == NULL ? "" : hint.data);
+}
+
+static int decide(void *context, const struct hf_tree *tree,
+		  const struct hf_deltas *drift, struct hf_error *err)
+{
+	(void)drift;
+	return hf_tree_protected_count(tree) > 0 ? 0 :
+		fail_nothing(context, err);
+}
+
+static void tell(const struct hf_repair *repair,
+		 const struct hf_manifest *manifest,
+		 const struct hf_snapshot_result *result)
+{
+	const size_t count = hf_tree_protected_count(&manifest->tree);
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	struct hf_short_text size;
+
+	if (repair->options->is_json) {
+		hf_buffer_printf(&out, "{\"holdfast-json\": 1, \"command\": "
+				 "\"snapshot\", \"snapshot\": \"%s\", "
+				 "\"new\": %s, \"protected\": %zu, "
+				 "\"archived\": %zu, \"archived_bytes\": %"
+				 PRIu64 ", \"settled\": %zu}\n",
+				 manifest->name.text,
+				 result->is_new ? "true" : "false", count,
+				 result->archived, result->archived_bytes,
+				 repair->dead.count);
+	} else if (repair->options->is_quiet) {
+		return;
+	} else if (!result->is_new) {
+		hf_buffer_printf(&out, "nothing changed since %s\n",
+				 manifest->name.text);
+	} else {
+		hf_buffer_printf(&out, "recorded %s: ", manifest->name.text);
+		hf_text_add_count(&out, count, "entry, ", "entries, ");
+		hf_text_add_count(&out, result->archived, "new content",
+				  "new contents");
+		hf_buffer_printf(&out, " (%s)\n",
+				 hf_format_size(&size,
+						result->archived_bytes));
+	}
+	hf_output_result(repair->output, &out);
+}
+
+/* Nothing is made for a tree in which nothing is protected. */
+static int open_store(struct hf_repair *repair,
+		      const struct hf_options *options,
+		      struct hf_output *output, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_scan_options scan;
+	int rc;
+
+	rc = hf_repair_open(repair, "record", options, output,
+			    HF_STORE_MUST_EXIST, err);
+	if (rc != HF_ERR_UNSUPPORTED)
+		return rc;
+	scan = hf_project_scan_options(&repair->project, NULL);
+	rc = hf_scan(&scan, &tree, NULL, err);
+	if (rc < 0)
+		return rc;
+	if (hf_tree_protected_count(&tree) == 0)
+		return fail_nothing(&repair->project, err);
+	hf_repair_close(repair);
+	*repair = (struct hf_repair)HF_REPAIR_INIT;
+	return hf_repair_open(repair, "record", options, output,
+			      HF_STORE_MAKE, err);
+}
+
+static int take(struct hf_repair *repair, const struct hf_options *options,
+		struct hf_output *output, struct hf_error *err)
+{
+	cleanup_manifest struct hf_manifest previous = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result = { .is_new = false };
+	struct hf_snapshot_options how = {
+		.decide = decide,
+		.context = &repair->project,
+		.progress = hf_output_progress(output, "recording"),
+	};
+	struct hf_scan_options scan;
+	int rc;
+
+	rc = open_store(repair, options, output, err);
+	if (rc < 0)
+		return rc;
+	scan = hf_project_scan_options(&repair->project, NULL);
+	how.scan = &scan;
+	rc = hf_snapshot_load_newest(&repair->project.store, &previous, err);
+	if (rc < 0 && rc != HF_ERR_UNSUPPORTED)
+		return rc;
+	rc = hf_snapshot_take(&repair->project.store, &how,
+			      rc == 0 ? &previous : NULL, &manifest, &result,
+			      err);
+	if (rc < 0)
+		return rc;
+	/* Who records the tree by hand accepts it as it is. */
+	rc = hf_repair_settle(repair, err);
+	if (rc < 0)
+		return rc;
+	tell(repair, &manifest, &result);
+	return 0;
+}
+
+int hf_cmd_snapshot(const struct hf_options *options, struct hf_output *output)
+{
+	cleanup_repair struct hf_repair repair = HF_REPAIR_INIT;
+	struct hf_error err = { 0 };
+
+	if (options->word_count > 0)
+		(void)hf_fail(&err, HF_ERR_USAGE,
+			      "cannot record '%s': snapshot takes no arguments",
+			      HF_QUOTE(options->words[0]));
+	else if (take(&repair, options, output, &err) == 0)
+		return HF_STATUS_DONE;
+	return hf_output_fail(output, &err);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Parse the command line by one table. */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "cli/suggest.h"
+
+enum option_id {
+	OPTION_ALLOW,
+	OPTION_COLOR,
+	OPTION_CONFIG,
+	OPTION_DRY_RUN,
+	OPTION_EXCLUDE,
+	OPTION_FROM,
+	OPTION_GATE,
+	OPTION_HELP,
+	OPTION_JSON,
+	OPTION_KEEP_GOING,
+	OPTION_LEFTOVERS,
+	OPTION_LIMIT,
+	OPTION_MIN_PROTECTED,
+	OPTION_PROTECT,
+	OPTION_QUIET,
+	OPTION_REMOVE_ADDITIONS,
+	OPTION_REPORT,
+	OPTION_ROOT,
+	OPTION_STORE,
+	OPTION_VERBOSE,
+};
+
+#define IN(name)	(1u << HF_COMMAND_##name)
+#define ALL		((1u << HF_COMMANDS) - 1)
+#define PROJECT		(ALL & ~IN(HELP))	/* that look at a project */
+
+static const struct hf_option table[] = {
+	{ "root", "DIR", "the project's directory", PROJECT, OPTION_ROOT, 0 },
+	{ "config", "FILE", "the policy file, instead of holdfast.json",
+	  PROJECT, OPTION_CONFIG, 0 },
+	{ "store", "DIR", "where snapshots and kept copies lie", PROJECT,
+	  OPTION_STORE, 0 },
+	{ "protect", "GLOB", "protect this too (repeatable)", PROJECT,
+	  OPTION_PROTECT, 0 },
+	{ "exclude", "GLOB", "do not protect this (repeatable)", PROJECT,
+	  OPTION_EXCLUDE, 0 },
+	{ "allow", "GLOB", "what the command may change (repeatable)", IN(RUN),
+	  OPTION_ALLOW, 0 },
+	{ "gate", "MODE", "auto, require or off: refuse before it happens",
+	  IN(RUN), OPTION_GATE, 0 },
+	{ "keep-going", NULL, "put back at once and let the command go on",
+	  IN(RUN), OPTION_KEEP_GOING, 0 },
+	{ "leftovers", "MODE", "end or wait: processes left behind", IN(RUN),
+	  OPTION_LEFTOVERS, 0 },
+	{ "min-protected", "N", "fail when fewer entries are protected",
+	  IN(RUN), OPTION_MIN_PROTECTED, 0 },
+	{ "report", "FILE", "write the JSON report there (also fd:N)",
+	  IN(RUN), OPTION_REPORT, 0 },
+	{ "dry-run", NULL, "say what would be done, and do nothing",
+	  IN(RUN) | IN(RESTORE), OPTION_DRY_RUN, 0 },
+	{ "from", "SNAPSHOT", "put back what this snapshot holds", IN(RESTORE),
+	  OPTION_FROM, 0 },
+	{ "remove-additions", NULL, "move what the snapshot lacks away",
+	  IN(RESTORE), OPTION_REMOVE_ADDITIONS, 0 },
+	{ "limit", "N", "how many lines at most", IN(LOG), OPTION_LIMIT, 'n' },
+	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
+	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },
+	{ "verbose", NULL, "say more", ALL, OPTION_VERBOSE, 'v' },
+	{ "color", "WHEN", "auto, always or never", ALL, OPTION_COLOR, 0 },
+	{ "help", NULL, "describe the command", ALL, OPTION_HELP, 'h' },
+};
+
+const struct hf_option *hf_options_at(size_t index)
+{
+	return index < HF_COUNT(table) ? &table[index] : NULL;
+}
+
+/* -- values ---------------------------------------------------------------- */
+
+/* One of three words at most, by its place. */
+static int parse_word(const struct hf_option *option, const char *value,
+		      const char *const *words, unsigned *ret_index,
+		      struct hf_error *err)
+{
+	for (unsigned i = 0; words[i] != NULL; i++) {
+		if (strcmp(value, words[i]) == 0) {
+			*ret_index = i;
+			return 0;
+		}
+	}
+	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '--%s %s': no such value",
+		      option->name, HF_QUOTE(value));
+	return hf_fail_hint(err, "'%s', '%s'%s%s%s", words[0], words[1],
+			    words[2] == NULL ? "" : " or '",
+			    words[2] == NULL ? "" : words[2],
+			    words[2] == NULL ? " are possible" :
+			    "' are possible");
+}
+
+static int parse_number(const struct hf_option *option, const char *value,
+			uint64_t *ret_number, struct hf_error *err)
+{
+	if (hf_parse_u64(value, strlen(value), 10, ret_number) < 0)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot use '--%s %s': not a number",
+			       option->name, HF_QUOTE(value));
+	return 0;
+}
+
+static void append(const char **list, const char *value)
+{
+	while (*list != NULL)
+		list++;
+	list[0] = value;
+	list[1] = NULL;
+}
+
+/* Those whose value is a word of a few, or a number. */
+static int apply_checked(struct hf_options *options,
+			 const struct hf_option *option, const char *value,
+			 struct hf_error *err)
+{
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const gates[] = { "auto", "require", "off", NULL };
+	static const char *const leftovers[] = { "end", "wait", NULL };
+	struct hf_policy_options *policy = &options->policy;
+	unsigned index = 0;
+	int rc;
+
+	switch (option->id) {
+	case OPTION_COLOR:
+		rc = parse_word(option, value, colors, &index, err);
+		if (rc == 0)
+			options->color = (enum hf_color_mode)index;
+		return rc;
+	case OPTION_GATE:
+		rc = parse_word(option, value, gates, &index, err);
+		if (rc == 0)
+			policy->gate = (enum hf_gate_mode)index;
+		policy->has_gate = true;
+		return rc;
+	case OPTION_LEFTOVERS:
+		rc = parse_word(option, value, leftovers, &index, err);
+		if (rc == 0)
+			policy->leftovers = (enum hf_leftovers)index;
+		policy->has_leftovers = true;
+		return rc;
+	case OPTION_LIMIT:
+		return parse_number(option, value, &options->limit, err);
+	default:
+		policy->has_min_protected = true;
+		return parse_number(option, value, &policy->min_protected,
+				    err);
+	}
+}
+
+static int apply(struct hf_options *options, const struct hf_option *option,
+		 const char *value, struct hf_error *err)
+{
+	switch (option->id) {
+	case OPTION_ALLOW:
+		append(options->allow, value);
+		return 0;
+	case OPTION_CONFIG:
+		options->policy.config = value;
+		return 0;
+	case OPTION_DRY_RUN:
+		options->is_dry_run = true;
+		return 0;
+	case OPTION_EXCLUDE:
+		append(options->exclude, value);
+		return 0;
+	case OPTION_FROM:
+		options->from = value;
+		return 0;
+	case OPTION_HELP:
+		options->wants_help = true;
+		return 0;
+	case OPTION_JSON:
+		options->is_json = true;
+		return 0;
+	case OPTION_KEEP_GOING:
+		options->policy.has_on_landed = true;
+		options->policy.on_landed = HF_LANDED_KEEP_GOING;
+		return 0;
+	case OPTION_PROTECT:
+		append(options->protect, value);
+		return 0;
+	case OPTION_QUIET:
+		options->is_quiet = true;
+		return 0;
+	case OPTION_REMOVE_ADDITIONS:
+		options->is_removing = true;
+		return 0;
+	case OPTION_REPORT:
+		options->report = value;
+		return 0;
+	case OPTION_ROOT:
+		options->policy.root = value;
+		return 0;
+	case OPTION_STORE:
+		options->store = value;
+		return 0;
+	case OPTION_VERBOSE:
+		options->is_verbose = true;
+		return 0;
+	default:
+		return apply_checked(options, option, value, err);
+	}
+}
+
+/* -- finding --------------------------------------------------------------- */
+
+static int fail_unknown(enum hf_command_id command, const char *name,
+			size_t len, struct hf_error *err)
+{
+	char typed[64] = "";
+	struct hf_suggestion suggestion = { .typed = typed };
+
+	if (len < sizeof(typed))
+		memcpy(typed, name, len);
+	for (size_t i = 0; i < HF_COUNT(table); i++) {
+		if (strcmp(table[i].name, typed) == 0) {
+			(void)hf_fail(err, HF_ERR_USAGE,
+				      "cannot use '--%s' here: it belongs to "
+				      "another command", typed);
+			return hf_fail_hint(err, "'holdfast help' lists the "
+					    "commands and their options");
+		}
+		if (table[i].commands & (1u << command))
+			hf_suggest(&suggestion, table[i].name);
+	}
+	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '--%s': no such option",
+		      HF_QUOTE(typed[0] == '\0' ? name : typed));
+	if (suggestion.nearest != NULL)
+		return hf_fail_hint(err, "did you mean '--%s'?",
+				    suggestion.nearest);
+	return hf_fail_hint(err, "'holdfast help' lists the commands, "
+			    "'holdfast help COMMAND' its options");
+}
+
+static const struct hf_option *find_long(enum hf_command_id command,
+					 const char *name, size_t len)
+{
+	for (size_t i = 0; i < HF_COUNT(table); i++)
+		if ((table[i].commands & (1u << command)) &&
+		    strlen(table[i].name) == len &&
+		    memcmp(table[i].name, name, len) == 0)
+			return &table[i];
+	return NULL;
+}
+
+static const struct hf_option *find_short(enum hf_command_id command,
+					  char letter)
+{
+	for (size_t i = 0; i < HF_COUNT(table); i++)
+		if ((table[i].commands & (1u << command)) &&
+		    table[i].letter == letter && letter != '\0')
+			return &table[i];
+	return NULL;
+}
+
+static int fail_value(const struct hf_option *option, struct hf_error *err)
+{
+	if (option->argument == NULL)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot use '--%s' with a value", option->name);
+	return hf_fail(err, HF_ERR_USAGE,
+		       "cannot use '--%s' without a value: it needs %s",
+		       option->name, option->argument);
+}
+
+/* "--name", "--name=value", "--name value"; returns how many words it took. */
+static int parse_long(struct hf_options *options, enum hf_command_id command,
+		      const char *const *argv, struct hf_error *err)
+{
+	const char *name = argv[0] + 2;
+	const size_t len = strcspn(name, "=");
+	const struct hf_option *option = find_long(command, name, len);
+	const char *value = name[len] == '=' ? name + len + 1 : NULL;
+	int used = 1;
+	int rc;
+
+	if (option == NULL)
+		return fail_unknown(command, name, len, err);
+	if (option->argument == NULL && value != NULL)
+		return fail_value(option, err);
+	if (option->argument != NULL && value == NULL) {
+		value = argv[1];
+		used = 2;
+		if (value == NULL)
+			return fail_value(option, err);
+	}
+	rc = apply(options, option, value, err);
+	return rc < 0 ? rc : used;
+}
+
+/* "-q", "-qv", "-n 5", "-n5"; returns how many words it took. */
+static int parse_short(struct hf_options *options, enum hf_command_id command,
+		       const char *const *argv, struct hf_error *err)
+{
+	for (const char *at = argv[0] + 1; *at != '\0'; at++) {
+		const struct hf_option *option = find_short(command, *at);
+		const char *value = at[1] != '\0' ? at + 1 : argv[1];
+		int rc;
+
+		if (option == NULL) {
+			(void)hf_fail(err, HF_ERR_USAGE,
+				      "cannot use '%s': no such option",
+				      HF_QUOTE(argv[0]));
+			return hf_fail_hint(err, "'holdfast help COMMAND' "
+					    "lists its options");
+		}
+		if (option->argument != NULL && value == NULL)
+			return fail_value(option, err);
+		rc = apply(options, option, value, err);
+		if (rc < 0)
+			return rc;
+		if (option->argument != NULL)
+			return at[1] != '\0' ? 1 : 2;
+	}
+	return 1;
+}
+
+/* Room for all of argv in every list: nothing can grow beyond it. */
+static int make_lists(struct hf_options *options, const char *const *argv,
+		      struct hf_error *err)
+{
+	const char ***const lists[] = { &options->words, &options->protect,
+					&options->exclude, &options->allow };
+	size_t count = 1;
+
+	while (argv[count - 1] != NULL)
+		count++;
+	for (size_t i = 0; i < HF_COUNT(lists); i++) {
+		*lists[i] = calloc(count, sizeof(const char *));
+		if (*lists[i] == NULL)
+			return hf_fail_memory(err);
+	}
+	options->policy.protect = options->protect;
+	options->policy.exclude = options->exclude;
+	options->policy.allow = options->allow;
+	return 0;
+}
+
+int hf_options_parse(struct hf_options *options, enum hf_command_id command,
+		     const char *const *argv, struct hf_error *err)
+{
+	bool is_open = true;	/* options may still come */
+	int rc;
+
+	rc = make_lists(options, argv, err);
+	if (rc < 0)
+		return rc;
+	while (*argv != NULL) {
+		const char *word = *argv;
+
+		if (!is_open || word[0] != '-' || word[1] == '\0') {
+			options->words[options->word_count++] = word;
+			is_open = is_open && command != HF_COMMAND_RUN;
+			argv++;
+		} else if (strcmp(word, "--") == 0) {
+			is_open = false;
+			argv++;
+		} else {
+			rc = word[1] == '-' ?
+				parse_long(options, command, argv, err) :
+				parse_short(options, command, argv, err);
+			if (rc < 0)
+				return rc;
+			argv += rc;
+		}
+	}
+	return 0;
+}
+
+void hf_options_done(struct hf_options *options)
+{
+	hf_free_pointee(&options->words);
+	hf_free_pointee(&options->protect);
+	hf_free_pointee(&options->exclude);
+	hf_free_pointee(&options->allow);
+}

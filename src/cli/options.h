@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line: one table of options, from which parsing, `help` and the
+ * test of the man page are made.  Pure.
+ *
+ *	cleanup_options struct hf_options options = HF_OPTIONS_INIT;
+ *
+ *	rc = hf_options_parse(&options, HF_COMMAND_RUN, argv + 2, err);
+ */
+#ifndef HF_CLI_OPTIONS_H
+#define HF_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/policy.h"
+
+struct hf_error;
+
+/* Also the place in the command table. */
+enum hf_command_id {
+	HF_COMMAND_RUN,
+	HF_COMMAND_STATUS,
+	HF_COMMAND_UNDO,
+	HF_COMMAND_LOG,
+	HF_COMMAND_RESTORE,
+	HF_COMMAND_SNAPSHOT,
+	HF_COMMAND_VERIFY,
+	HF_COMMAND_STORE,
+	HF_COMMAND_HELP,
+	HF_COMMANDS		/* how many */
+};
+
+enum hf_color_mode { HF_COLOR_AUTO, HF_COLOR_ALWAYS, HF_COLOR_NEVER };
+
+/* All that was said; strings belong to argv. */
+struct hf_options {
+	struct hf_policy_options policy;
+	const char *store;
+	const char *report;
+	const char *from;
+	enum hf_color_mode color;
+	uint64_t limit;
+	bool is_quiet;
+	bool is_verbose;
+	bool is_json;
+	bool is_dry_run;
+	bool is_removing;	/* --remove-additions */
+	bool wants_help;
+	const char **words;	/* what is no option, NULL-terminated */
+	size_t word_count;
+	const char **protect;	/* behind policy's lists, NULL-terminated */
+	const char **exclude;
+	const char **allow;
+};
+
+#define HF_LOG_LIMIT	20
+
+#define HF_OPTIONS_INIT	{ .limit = HF_LOG_LIMIT }
+#define cleanup_options	CLEANUP(hf_options_done)
+
+/* An option, for those who describe them. */
+struct hf_option {
+	const char *name;
+	const char *argument;	/* what stands behind it; NULL for nothing */
+	const char *help;
+	unsigned commands;	/* set of 1u << enum hf_command_id */
+	int id;
+	char letter;		/* '\0' for none */
+};
+
+/* NULL behind the last one. */
+const struct hf_option *hf_options_at(size_t index);
+
+/*
+ * argv is NULL-terminated and begins behind the command.  For `run` options end
+ * at the first word that is none; everywhere they end at "--".  HF_ERR_USAGE
+ * with a hint.
+ */
+MUST_CHECK int hf_options_parse(struct hf_options *options,
+				enum hf_command_id command,
+				const char *const *argv, struct hf_error *err);
+void hf_options_done(struct hf_options *options);
+
+#endif /* HF_CLI_OPTIONS_H */

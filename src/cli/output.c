@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Print lines, results and a bar. */
+#include "cli/output.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "platform/system.h"
+#include "platform/terminal.h"
+
+#define SECOND_NS	INT64_C(1000000000)
+#define BAR_AFTER_NS	SECOND_NS
+#define BAR_EVERY_NS	(SECOND_NS / 10)
+
+static void add_location(struct hf_buffer *out, const char *option,
+			 const char *value)
+{
+	if (value == NULL)
+		return;
+	hf_buffer_printf(out, " %s ", option);
+	hf_text_add_shell(out, value);
+}
+
+void hf_output_init(struct hf_output *output, const struct hf_options *options)
+{
+	add_location(&output->location, "--root", options->policy.root);
+	add_location(&output->location, "--config", options->policy.config);
+	add_location(&output->location, "--store", options->store);
+	output->style = (struct hf_text_style){
+		.has_color = options->color == HF_COLOR_ALWAYS ||
+			(options->color == HF_COLOR_AUTO &&
+			 hf_terminal_has_color(HF_STDERR)),
+		.is_verbose = options->is_verbose,
+		.is_quiet = options->is_quiet,
+		.location = output->location.data == NULL ? "" :
+			output->location.data,
+	};
+}
+
+void hf_output_done(struct hf_output *output)
+{
+	hf_buffer_done(&output->location);
+	output->style.location = "";
+}
+
+static void clear_bar(struct hf_bar *bar)
+{
+	static const char clear[] = "\r\033[K";
+
+	if (bar->is_drawn)
+		hf_terminal_write(HF_STDERR, clear, sizeof(clear) - 1);
+	bar->is_drawn = false;
+}
+
+void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines)
+{
+	static const char no_memory[] =
+		"holdfast: cannot say what happened: out of memory\n";
+
+	clear_bar(&output->bar);
+	if (lines->is_failed)
+		hf_terminal_write(HF_STDERR, no_memory, sizeof(no_memory) - 1);
+	else if (lines->len > 0)
+		hf_terminal_write(HF_STDERR, lines->data, lines->len);
+}
+
+void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
+{
+	clear_bar(&output->bar);
+	if (text->is_failed)
+		hf_output_lines(output, text);
+	else if (text->len > 0)
+		hf_terminal_write(HF_STDOUT, text->data, text->len);
+}
+
+static void say(struct hf_output *output, const char *word, const char *fmt,
+		va_list ap)
+{
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	va_list again;
+	char *room;
+	int len;
+
+	hf_text_begin(&line, &output->style, word);
+	va_copy(again, ap);
+	len = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	room = len < 0 ? NULL : hf_buffer_reserve(&line, (size_t)len + 1);
+	if (room != NULL) {
+		(void)vsnprintf(room, (size_t)len + 1, fmt, ap);
+		line.len--;
+	}
+	hf_buffer_add_text(&line, "\n");
+	hf_output_lines(output, &line);
+}
+
+void hf_output_say(struct hf_output *output, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(output, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void hf_output_mark(struct hf_output *output, const char *word,
+		    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(output, word, fmt, ap);
+	va_end(ap);
+}
+
+void hf_output_error(struct hf_output *output, const struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	hf_report_text_error(err, &output->style, &lines);
+	hf_output_lines(output, &lines);
+}
+
+int hf_output_status(const struct hf_error *err)
+{
+	if (err->code == HF_ERR_UNDECIDED)
+		return HF_STATUS_UNDECIDED;
+	return err->code == HF_ERR_USAGE ? HF_STATUS_USAGE :
+					   HF_STATUS_FAILED;
+}
+
+int hf_output_fail(struct hf_output *output, const struct hf_error *err)
+{
+	hf_output_error(output, err);
+	return hf_output_status(err);
+}
+
+/* -- the bar ----------------------------------------------------------------- */
+
+static void draw(struct hf_bar *bar, uint64_t done, uint64_t all)
+{
+	struct hf_short_text done_text;
+	struct hf_short_text all_text;
+	const unsigned width = hf_terminal_width(HF_STDERR);
+	char line[160];
+	int len;
+
+	len = snprintf(line, sizeof(line), "\r\033[Kholdfast: %s %3u%% (%s of %s)",
+		       bar->what, all == 0 ? 100u :
+		       (unsigned)((double)done * 100.0 / (double)all),
+		       hf_format_size(&done_text, done),
+		       hf_format_size(&all_text, all));
+	/* Four bytes go before the text; a full line would wrap. */
+	if (len > (int)width + 3)
+		len = (int)width + 3;
+	hf_terminal_write(HF_STDERR, line, (size_t)len);
+	bar->is_drawn = true;
+}
+
+static void update(void *context, uint64_t done_bytes, uint64_t all_bytes,
+		   size_t done_entries, size_t all_entries)
+{
+	struct hf_bar *bar = context;
+	const int64_t now = hf_system_boot_ns();
+
+	(void)done_entries;
+	(void)all_entries;
+	if (bar->begun_ns == 0)
+		bar->begun_ns = now;
+	if (done_bytes >= all_bytes) {
+		/* The next thing to do begins from the start. */
+		clear_bar(bar);
+		bar->begun_ns = 0;
+		return;
+	}
+	if (now - bar->begun_ns < BAR_AFTER_NS ||
+	    now - bar->drawn_ns < BAR_EVERY_NS)
+		return;
+	bar->drawn_ns = now;
+	draw(bar, done_bytes, all_bytes);
+}
+
+struct hf_progress *hf_output_progress(struct hf_output *output,
+				       const char *what)
+{
+	if (output->style.is_quiet || !hf_terminal_is(HF_STDERR))
+		return NULL;
+	output->bar = (struct hf_bar){
+		.progress = { .update = update, .context = &output->bar },
+		.what = what,
+	};
+	return &output->bar.progress;
+}

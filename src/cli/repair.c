@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Apply a plan in a session of its own and say what happened. */
+#include "cli/repair.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "guard/session.h"
+#include "platform/job.h"
+#include "report/json.h"
+
+static int fail_busy(const char *verb, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_BUSY, "cannot %s: a run is in progress",
+		      verb);
+	return hf_fail_hint(err, "it puts back what it must itself; try again "
+			    "when it has ended");
+}
+
+int hf_repair_open(struct hf_repair *repair, const char *verb,
+		   const struct hf_options *options, struct hf_output *output,
+		   enum hf_store_open_mode mode, struct hf_error *err)
+{
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	struct hf_store *const store = &repair->project.store;
+	int rc;
+
+	repair->options = options;
+	repair->output = output;
+	rc = hf_command_open(&repair->project, options, mode, err);
+	if (rc < 0 || options->is_dry_run)
+		return rc;
+	/* A run holds its journal as long as it lives and the lock only now and
+	 * then: look twice, so that nobody waits for a run to end. */
+	for (int i = 0; i < 2; i++) {
+		hf_names_done(&living);
+		hf_names_done(&repair->dead);
+		rc = hf_journal_find_open(store, &living, &repair->dead, err);
+		if (rc < 0)
+			return rc;
+		if (living.count > 0)
+			return fail_busy(verb, err);
+		if (i > 0)
+			break;
+		rc = hf_store_lock(store, true, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+void hf_repair_close(struct hf_repair *repair)
+{
+	hf_names_done(&repair->dead);
+	hf_project_done(&repair->project);
+}
+
+int hf_repair_settle(struct hf_repair *repair, struct hf_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < repair->dead.count; i++) {
+		rc = hf_journal_settle(&repair->project.store,
+				       &repair->dead.items[i],
+				       HF_OUTCOME_DONE, err);
+		if (rc < 0)
+			return rc;
+		if (!repair->options->is_quiet)
+			hf_output_say(repair->output, "session %s, which did "
+				      "not end, is settled",
+				      repair->dead.items[i].text);
+	}
+	return 0;
+}
+
+/* -- words --------------------------------------------------------------------- */
+
+static const char *step_word(const struct hf_step *step, bool is_plan)
+{
+	if (step->action == HF_ACTION_REMOVE)
+		return is_plan ? "would move away" : "moved away";
+	return is_plan ? "would put back" : "put back";
+}
+
+/* "config.toml: 94 -> 12 bytes", from what it is to what it will be. */
+static void add_difference(const struct hf_step *step, struct hf_buffer *out)
+{
+	const struct hf_delta delta = {
+		.before = step->now,
+		.after = step->want,
+		.change = step->change,
+	};
+
+	hf_text_add_name(out, hf_step_path(step));
+	if (step->change & HF_CHANGE_MISSING)
+		hf_buffer_add_text(out, ", was missing");
+	else if (step->change & HF_CHANGE_KIND)
+		hf_buffer_printf(out, ", was a %s",
+				 hf_report_kind(step->now->stat.kind));
+	else if (step->now != NULL && step->want != NULL &&
+		 (step->change & (HF_CHANGE_CONTENT | HF_CHANGE_METADATA))) {
+		hf_buffer_add_text(out, ": ");
+		hf_delta_describe(&delta, out);
+	}
+}
+
+static void add_step(const struct hf_repair *repair,
+		     const struct hf_step *step, bool is_plan,
+		     struct hf_buffer *out)
+{
+	hf_text_begin(out, &repair->output->style, NULL);
+	hf_buffer_printf(out, "%s ", step_word(step, is_plan));
+	add_difference(step, out);
+	if (step->kept != NULL && step->kept[0] != '\0') {
+		hf_buffer_add_text(out, "; what was there is kept: ");
+		hf_text_add_name(out, repair->project.store.path);
+		hf_buffer_add_text(out, "/");
+		hf_text_add_name(out, step->kept);
+	}
+	hf_buffer_add_text(out, "\n");
+}
+
+static bool is_failure(const struct hf_step *step)
+{
+	return step->result == HF_STEP_FAILED ||
+	       (step->result == HF_STEP_SKIPPED && step->err != NULL);
+}
+
+static void say_step(void *context, const struct hf_step *step)
+{
+	const struct hf_repair *repair = context;
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	if (is_failure(step)) {
+		hf_report_text_error(step->err, &repair->output->style,
+				     &lines);
+		hf_output_lines(repair->output, &lines);
+	} else if (step->result == HF_STEP_DONE && step->change != 0 &&
+		   !repair->options->is_quiet) {
+		add_step(repair, step, false, &lines);
+		hf_output_lines(repair->output, &lines);
+	}
+}
+
+static void add_json_step(const struct hf_step *step, bool is_first,
+			  struct hf_buffer *out)
+{
+	static const char *const results[] = {
+		[HF_STEP_WAITING] = "planned",
+		[HF_STEP_DONE] = "done",
+		[HF_STEP_FAILED] = "failed",
+		[HF_STEP_SKIPPED] = "skipped",
+	};
+
+	hf_buffer_add_text(out, is_first ? "\n  {" : ",\n  {");
+	hf_report_json_path(hf_step_path(step), out);
+	hf_buffer_printf(out, ", \"action\": \"%s\", \"change\": \"%s\", "
+			      "\"result\": \"%s\", \"from\": ",
+			 step->action == HF_ACTION_REMOVE ? "move-away" :
+			 "put-back", hf_change_name(step->change),
+			 results[step->result]);
+	hf_report_json_entry(step->now, out);
+	hf_buffer_add_text(out, ", \"to\": ");
+	hf_report_json_entry(step->want, out);
+	hf_buffer_add_text(out, ", \"kept\": ");
+	hf_report_json_text(step->kept, out);
+	hf_buffer_add_text(out, ", \"error\": ");
+	hf_report_json_text(step->err == NULL ? NULL : step->err->text, out);
+	hf_buffer_add_text(out, "}");
+}
+
+static void print_json(const struct hf_repair *repair,
+		       const struct hf_plan *plan,
+		       const struct hf_repair_words *words,
+		       const char *session, const char *undo)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	bool is_first = true;
+
+	hf_buffer_printf(&out, "{\"holdfast-json\": 1, \"command\": \"%s\", "
+			       "\"session\": ", words->kind);
+	hf_report_json_text(session, &out);
+	hf_buffer_add_text(&out, ", \"snapshot\": ");
+	hf_report_json_text(words->snapshot[0] == '\0' ? NULL :
+			    words->snapshot, &out);
+	hf_buffer_printf(&out, ", \"additions_left\": %zu, \"undo\": ",
+			 words->additions);
+	hf_report_json_text(undo, &out);
+	hf_buffer_add_text(&out, ", \"entries\": [");
+	for (size_t i = 0; i < plan->count; i++) {
+		if (plan->steps[i].change == 0 &&
+		    !is_failure(&plan->steps[i]))
+			continue;
+		add_json_step(&plan->steps[i], is_first, &out);
+		is_first = false;
+	}
+	hf_buffer_add_text(&out, is_first ? "]}\n" : "\n]}\n");
+	hf_output_result(repair->output, &out);
+}
+
+static void say_additions(const struct hf_repair *repair,
+			  const struct hf_repair_words *words)
+{
+	if (words->additions > 0 && !repair->options->is_quiet)
+		hf_output_mark(repair->output, "note", "%zu %s the snapshot "
+			       "does not have, and %s; '--remove-additions' "
+			       "moves %s to the kept copies",
+			       words->additions,
+			       words->additions == 1 ? "entry is there that" :
+			       "entries are there that",
+			       words->additions == 1 ? "stays" : "stay",
+			       words->additions == 1 ? "it" : "them");
+}
+
+/* -- doing --------------------------------------------------------------------- */
+
+static size_t count_worked(const struct hf_plan *plan)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		count += plan->steps[i].result == HF_STEP_DONE &&
+			 plan->steps[i].change != 0;
+	return count;
+}
+
+static size_t count_failures(const struct hf_plan *plan)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < plan->count; i++)
+		count += is_failure(&plan->steps[i]);
+	return count;
+}
+
+static void tell(const struct hf_repair *repair, const struct hf_plan *plan,
+		 const struct hf_repair_words *words,
+		 const struct hf_name *session)
+{
+	cleanup_buffer struct hf_buffer undo = HF_BUFFER_INIT;
+	const size_t failures = count_failures(plan);
+
+	if (count_worked(plan) > 0)
+		hf_text_add_undo(&undo, session,
+				 repair->output->style.location);
+	if (repair->options->is_json)
+		print_json(repair, plan, words, session->text, undo.data);
+	if (failures > 0) {
+		hf_output_say(repair->output, "%zu %s not put back", failures,
+			      failures == 1 ? "entry is" : "entries are");
+		hf_output_mark(repair->output, "hint", "remove the cause and "
+			       "try again; 'holdfast status%s' shows what "
+			       "differs", repair->output->style.location);
+	}
+	say_additions(repair, words);
+	if (undo.len > 0 && !repair->options->is_quiet)
+		hf_output_say(repair->output, "undo: %s", undo.data);
+}
+
+int hf_repair_apply(struct hf_repair *repair, struct hf_plan *plan,
+		    const struct hf_repair_words *words, int *ret_status,
+		    struct hf_error *err)
+{
+	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
+	struct hf_journal_open_record record = {
+		.kind = words->kind,
+		.snapshot = words->snapshot,
+		.argv = words->argv,
+	};
+	const struct hf_restore_context context = {
+		.store = &repair->project.store,
+		.journal = &journal,
+		.root_fd = repair->project.root_fd,
+		.done = say_step,
+		.context = repair,
+	};
+	struct hf_error step_err = { 0 };
+	bool is_whole;
+	int rc;
+
+	hf_process_self(&record.pid, &record.pid_start);
+	rc = hf_journal_begin(&journal, &repair->project.store, &record, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_journal_sync(&journal, err);
+	if (rc < 0)
+		return rc;
+	is_whole = hf_restore_apply(plan, &context, &step_err) == 0;
+	tell(repair, plan, words, &journal.name);
+	*ret_status = is_whole ? HF_STATUS_DONE : HF_STATUS_UNDECIDED;
+	if (!is_whole && count_failures(plan) == 0)
+		hf_output_error(repair->output, &step_err);
+	return hf_journal_end(&journal, is_whole ? HF_OUTCOME_DONE :
+			      HF_OUTCOME_UNRESTORED, *ret_status, 0, err);
+}
+
+int hf_repair_preview(struct hf_repair *repair, const struct hf_plan *plan,
+		      const struct hf_repair_words *words, int *ret_status,
+		      struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	if (repair->options->is_json) {
+		print_json(repair, plan, words, NULL, NULL);
+	} else {
+		for (size_t i = 0; i < plan->count; i++)
+			if (plan->steps[i].change != 0)
+				add_step(repair, &plan->steps[i], true,
+					 &lines);
+		hf_output_lines(repair->output, &lines);
+		say_additions(repair, words);
+	}
+	*ret_status = HF_STATUS_DONE;
+	return hf_buffer_check(&lines, err);
+}

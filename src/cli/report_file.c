@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Write the report where the person said. */
+#include "cli/report_file.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/project.h"
+#include "core/replace.h"
+#include "platform/terminal.h"
+
+#define REPORT_READ_MAX	((size_t)1 << 30)
+
+/* The number in "fd:N", "/dev/fd/N", "/dev/stdout"; false for a file. */
+static bool parse_descriptor(const char *word, uint64_t *ret_number)
+{
+	static const char *const starts[] = { "fd:", "/dev/fd/" };
+
+	if (strcmp(word, "/dev/stdout") == 0) {
+		*ret_number = HF_STDOUT;
+		return true;
+	}
+	if (strcmp(word, "/dev/stderr") == 0) {
+		*ret_number = HF_STDERR;
+		return true;
+	}
+	for (size_t i = 0; i < HF_COUNT(starts); i++) {
+		const size_t len = strlen(starts[i]);
+
+		if (strncmp(word, starts[i], len) == 0 &&
+		    hf_parse_u64(word + len, strlen(word + len), 10,
+				 ret_number) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int open_descriptor(struct hf_report_file *file, uint64_t number,
+			   struct hf_error *err)
+{
+	struct hf_stat stat;
+
+	if (number == HF_STDIN || number > INT_MAX)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot write the report to '%s': no such "
+			       "descriptor", HF_QUOTE(file->word));
+	/* 0, 1 and 2 become others' in the processes that write. */
+	file->fd = hf_file_duplicate((int)number);
+	if (file->fd < 0)
+		return hf_fail_system(err, file->fd,
+				      "cannot write the report to '%s'",
+				      HF_QUOTE(file->word));
+	if (hf_file_stat(file->fd, &stat) < 0)
+		stat.kind = HF_KIND_FIFO;
+	/* The command's own output must stay before it in 1 and 2. */
+	file->way = stat.kind == HF_KIND_FILE && number > HF_STDERR ?
+		HF_REPORT_REWRITTEN : HF_REPORT_ONCE;
+	return 0;
+}
+
+/* The canonical path of what will be replaced: links are followed. */
+static int resolve(struct hf_report_file *file, bool exists, char **ret_path,
+		   struct hf_error *err)
+{
+	cleanup_free char *parent = NULL;
+	cleanup_free char *directory = NULL;
+	const char *name = hf_path_name(file->word);
+	const size_t len = strlen(file->word) - strlen(name);
+
+	if (exists) {
+		*ret_path = hf_file_canonical(file->word);
+	} else {
+		parent = malloc(len + 2);
+		if (parent == NULL)
+			return hf_fail_memory(err);
+		memcpy(parent, len == 0 ? "." : file->word,
+		       len == 0 ? 1 : len);
+		parent[len == 0 ? 1 : len] = '\0';
+		directory = hf_file_canonical(parent);
+		*ret_path = directory == NULL ? NULL :
+			hf_path_join(directory, name);
+	}
+	if (*ret_path == NULL)
+		return hf_fail_system(err, -errno,
+				      "cannot write the report to '%s'",
+				      HF_QUOTE(file->word));
+	return 0;
+}
+
+static int check_place(const struct hf_report_file *file, const char *path,
+		       const struct hf_project *project, struct hf_error *err)
+{
+	const char *rule;
+
+	if (hf_path_is_beneath(path, project->store_path))
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot write the report to '%s': it lies in "
+			       "the store", HF_QUOTE(file->word));
+	if (hf_path_is_beneath(path, project->root))
+		path += strlen(project->root) +
+			(strcmp(project->root, "/") == 0 ? 0 : 1);
+	rule = hf_patterns_match(project->policy.protect, path, false);
+	if (rule == NULL)
+		return 0;
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot write the report to '%s': the name is "
+		      "protected by '%s'", HF_QUOTE(file->word),
+		      HF_QUOTE(rule));
+	return hf_fail_hint(err, "choose a name that no pattern matches, or "
+			    "take it out with --exclude");
+}
+
+static int open_replaced(struct hf_report_file *file, const char *path,
+			 bool exists, uint32_t mode, struct hf_error *err)
+{
+	cleanup_free char *directory = NULL;
+	cleanup_fd int fd = -1;
+	struct hf_stat stat = { .mode = mode };
+	int rc = 0;
+
+	if (!exists) {
+		/* Made as the person's umask says; the report takes the mode
+		 * over. */
+		fd = hf_file_create_path(path);
+		rc = fd < 0 ? fd : hf_file_stat(fd, &stat);
+	}
+	if (rc >= 0) {
+		directory = malloc(hf_path_parent_len(path) + 1);
+		file->name = hf_path_join("", hf_path_name(path));
+		if (directory == NULL || file->name == NULL)
+			return hf_fail_memory(err);
+		memcpy(directory, path, hf_path_parent_len(path));
+		directory[hf_path_parent_len(path)] = '\0';
+		file->fd = hf_file_open_directory(directory);
+		rc = file->fd;
+	}
+	if (rc < 0)
+		return hf_fail_system(err, rc,
+				      "cannot write the report to '%s'",
+				      HF_QUOTE(file->word));
+	file->way = HF_REPORT_REPLACED;
+	file->mode = stat.mode;
+	return 0;
+}
+
+/* Is there room for another file beside it? */
+static int try_replace(const struct hf_report_file *file, struct hf_error *err)
+{
+	cleanup_replace struct hf_replace replace = HF_REPLACE_INIT;
+
+	return hf_replace_begin(&replace, file->fd, file->name, file->mode,
+				err);
+}
+
+int hf_report_file_open(struct hf_report_file *file, const char *word,
+			const struct hf_project *project,
+			struct hf_error *err)
+{
+	cleanup_free char *path = NULL;
+	struct hf_stat stat = { .kind = HF_KIND_ABSENT };
+	uint64_t number;
+	bool exists;
+	int rc;
+
+	file->word = word;
+	if (parse_descriptor(word, &number))
+		return open_descriptor(file, number, err);
+	exists = hf_file_stat_path(word, &stat) == 0;
+	if (stat.kind == HF_KIND_DIRECTORY || hf_path_name(word)[0] == '\0')
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot write the report to '%s': it is a "
+			       "directory", HF_QUOTE(word));
+	if (exists && stat.kind != HF_KIND_FILE) {
+		file->fd = hf_file_create_path(word);
+		if (file->fd < 0)
+			return hf_fail_system(err, file->fd, "cannot write the "
+					      "report to '%s'",
+					      HF_QUOTE(word));
+		file->way = HF_REPORT_ONCE;
+		return 0;
+	}
+	rc = resolve(file, exists, &path, err);
+	if (rc < 0)
+		return rc;
+	rc = check_place(file, path, project, err);
+	if (rc < 0)
+		return rc;
+	rc = open_replaced(file, path, exists, stat.mode, err);
+	return rc < 0 ? rc : try_replace(file, err);
+}
+
+int hf_report_file_write(const struct hf_report_file *file, const char *text,
+			 size_t len, bool is_last, struct hf_error *err)
+{
+	int rc = 0;
+
+	if (file->way == HF_REPORT_NONE ||
+	    (file->way == HF_REPORT_ONCE && !is_last))
+		return 0;
+	if (file->way == HF_REPORT_REPLACED)
+		return hf_replace_write(file->fd, file->name, file->mode, text,
+					len, err);
+	if (file->way == HF_REPORT_REWRITTEN) {
+		rc = hf_file_seek(file->fd, 0);
+		if (rc >= 0)
+			rc = hf_file_truncate(file->fd, 0);
+	}
+	if (rc >= 0)
+		rc = hf_file_write(file->fd, text, len);
+	/* Who listened has gone: nobody misses it. */
+	if (rc == -EPIPE)
+		return 0;
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot write the report to "
+				      "'%s'", HF_QUOTE(file->word));
+	return 0;
+}
+
+bool hf_report_file_is_stale(const struct hf_report_file *file)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+
+	if (file->way != HF_REPORT_REPLACED)
+		return false;
+	fd = hf_file_open_read_at(file->fd, file->name);
+	if (fd < 0 || hf_file_read_all(fd, REPORT_READ_MAX, &text) < 0 ||
+	    text.len == 0)
+		return true;
+	/* No string in JSON holds a newline: this is the member itself. */
+	return strstr(text.data, "\n  \"status\": \"running\",") != NULL;
+}
+
+void hf_report_file_done(struct hf_report_file *file)
+{
+	hf_file_close_quietly(&file->fd);
+	hf_free_pointee(&file->name);
+	file->way = HF_REPORT_NONE;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the JSON report goes: a file that is replaced as a whole at every
+ * violation, so that a reader never sees half of one; or a descriptor, pipe or
+ * device, which gets it once, at the end.
+ *
+ *	cleanup_report_file struct hf_report_file file = HF_REPORT_FILE_INIT;
+ *
+ *	rc = hf_report_file_open(&file, "report.json", &project, err);
+ *	rc = hf_report_file_write(&file, text, len, is_last, err);
+ */
+#ifndef HF_CLI_REPORT_FILE_H
+#define HF_CLI_REPORT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/defs.h"
+
+struct hf_error;
+struct hf_project;
+
+enum hf_report_way {
+	HF_REPORT_NONE,
+	HF_REPORT_REPLACED,	/* a new file takes the name */
+	HF_REPORT_REWRITTEN,	/* a file behind a descriptor, from its start */
+	HF_REPORT_ONCE		/* cannot be taken back: the last one only */
+};
+
+struct hf_report_file {
+	enum hf_report_way way;
+	int fd;			/* the directory when replaced */
+	char *name;		/* in the directory */
+	uint32_t mode;
+	const char *word;	/* as it was typed; borrowed */
+};
+
+#define HF_REPORT_FILE_INIT	{ .fd = -1 }
+#define cleanup_report_file	CLEANUP(hf_report_file_done)
+
+/*
+ * Made and checked before the command starts.  HF_ERR_USAGE when it would
+ * replace a protected file or lie in the store.
+ */
+MUST_CHECK int hf_report_file_open(struct hf_report_file *file,
+				   const char *word,
+				   const struct hf_project *project,
+				   struct hf_error *err);
+MUST_CHECK int hf_report_file_write(const struct hf_report_file *file,
+				    const char *text, size_t len, bool is_last,
+				    struct hf_error *err);
+/*
+ * Does the file still hold a report that says "running"?  Asked in the caller,
+ * when another process was to write the last one.
+ */
+bool hf_report_file_is_stale(const struct hf_report_file *file);
+void hf_report_file_done(struct hf_report_file *file);
+
+#endif /* HF_CLI_REPORT_FILE_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* List and describe sessions. */
+#include "cli/sessions.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "report/text.h"
+
+int hf_sessions_list(const struct hf_store *store, struct hf_names *ret_names,
+		     struct hf_error *err)
+{
+	cleanup_names struct hf_names open = HF_NAMES_INIT;
+	cleanup_names struct hf_names done = HF_NAMES_INIT;
+	struct hf_name *items;
+	size_t o = 0;
+	size_t d = 0;
+	int rc;
+
+	rc = hf_store_list(store, HF_STORE_SESSIONS, ".open", &open, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_store_list(store, HF_STORE_SESSIONS, ".done", &done, err);
+	if (rc < 0)
+		return rc;
+	items = calloc(open.count + done.count + 1, sizeof(*items));
+	if (items == NULL)
+		return hf_fail_memory(err);
+	while (o < open.count || d < done.count) {
+		const bool is_open = d == done.count ||
+			(o < open.count &&
+			 hf_name_number(&open.items[o]) <
+			 hf_name_number(&done.items[d]));
+
+		items[o + d] = is_open ? open.items[o] : done.items[d];
+		o += is_open;
+		d += !is_open;
+	}
+	*ret_names = (struct hf_names){ .items = items, .count = o + d };
+	return 0;
+}
+
+void hf_sessions_describe(const struct hf_session_record *record,
+			  bool is_living, struct hf_buffer *out)
+{
+	if (!record->has_ended)
+		hf_buffer_add_text(out, is_living ? "in progress" :
+				   "did not end");
+	else
+		hf_buffer_add_text(out, hf_outcome_name(record->outcome));
+	if (record->violations > 0) {
+		hf_buffer_add_text(out, ", ");
+		hf_text_add_count(out, (size_t)record->violations, "violation",
+				  "violations");
+	}
+	if (record->has_ended && record->status != 0)
+		hf_buffer_printf(out, ", exit %d", record->status);
+	if (record->argv == NULL || record->argv[0] == NULL)
+		return;
+	hf_buffer_add_text(out, ": ");
+	hf_text_add_command(out, (const char *const *)record->argv);
+}
+
+bool hf_sessions_has(const struct hf_names *names, const struct hf_name *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i].text, name->text) == 0)
+			return true;
+	return false;
+}

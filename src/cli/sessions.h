@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The sessions of a store, for those who list them. */
+#ifndef HF_CLI_SESSIONS_H
+#define HF_CLI_SESSIONS_H
+
+#include <stdbool.h>
+
+#include "base/buffer.h"
+#include "core/journal.h"
+
+/* The names of all sessions, open or not, old to new. */
+MUST_CHECK int hf_sessions_list(const struct hf_store *store,
+				struct hf_names *ret_names,
+				struct hf_error *err);
+/* "violated, 2 violations, exit 97: pytest -x" */
+void hf_sessions_describe(const struct hf_session_record *record,
+			  bool is_living, struct hf_buffer *out);
+bool hf_sessions_has(const struct hf_names *names, const struct hf_name *name);
+
+#endif /* HF_CLI_SESSIONS_H */

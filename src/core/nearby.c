@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Find files nearby that look as if somebody cared about them. */
+#include "core/nearby.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/policy.h"
+#include "platform/file.h"
+
+#define FOUND_MAX	5
+#define FOUND_LEN_MAX	100	/* bytes of names in the hint */
+#define PATTERNS_LEN_MAX 60
+#define ENTRIES_MAX	2000	/* looked at in one directory */
+#define DIRECTORIES_MAX	100	/* entered at the top level */
+
+/* Worth naming, the likeliest first. */
+static const char *const endings[] = {
+	".toml", ".json", ".yaml", ".yml", ".ini", ".cfg", ".db", ".sqlite",
+};
+
+struct found {
+	char *paths[FOUND_MAX];
+	size_t ranks[FOUND_MAX];
+	size_t count;
+};
+
+static void found_done(struct found *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		free(found->paths[i]);
+	found->count = 0;
+}
+
+/* HF_COUNT(endings) when name does not look like anything. */
+static size_t rank_of(const char *name)
+{
+	const size_t len = strlen(name);
+	size_t rank;
+
+	for (rank = 0; rank < HF_COUNT(endings); rank++) {
+		const size_t end = strlen(endings[rank]);
+
+		if (len > end && strcmp(name + len - end, endings[rank]) == 0)
+			break;
+	}
+	return strcmp(name, HF_POLICY_NAME) == 0 ? 0 : rank;
+}
+
+/* Insert by rank, then path: the listing's order means nothing. */
+static void add_found(struct found *found, const char *directory,
+		      const char *name)
+{
+	const size_t rank = rank_of(name);
+	char *path;
+	size_t at;
+
+	if (rank == HF_COUNT(endings))
+		return;
+	path = hf_path_join(directory, name);
+	if (path == NULL)
+		return;
+	for (at = found->count; at > 0; at--)
+		if (found->ranks[at - 1] < rank ||
+		    (found->ranks[at - 1] == rank &&
+		     hf_path_compare(found->paths[at - 1], path) <= 0))
+			break;
+	if (at == FOUND_MAX) {
+		free(path);
+		return;
+	}
+	if (found->count == FOUND_MAX)
+		free(found->paths[--found->count]);
+	for (size_t i = found->count; i > at; i--) {
+		found->paths[i] = found->paths[i - 1];
+		found->ranks[i] = found->ranks[i - 1];
+	}
+	found->paths[at] = path;
+	found->ranks[at] = rank;
+	found->count++;
+}
+
+static void look_below(int root_fd, const char *name, struct found *found)
+{
+	cleanup_fd int fd = hf_file_open_directory_at(root_fd, name);
+	cleanup_directory struct hf_directory *directory = NULL;
+	enum hf_kind kind;
+	const char *entry;
+
+	if (fd < 0 || hf_directory_open(fd, &directory) < 0)
+		return;
+	for (size_t i = 0; i < ENTRIES_MAX &&
+	     hf_directory_next(directory, &entry, &kind) > 0; i++)
+		if (kind == HF_KIND_FILE || kind == HF_KIND_ABSENT)
+			add_found(found, name, entry);
+}
+
+static void look(int root_fd, struct found *found)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	size_t entered = 0;
+	enum hf_kind kind;
+	const char *name;
+
+	if (hf_directory_open(root_fd, &directory) < 0)
+		return;
+	for (size_t i = 0; i < ENTRIES_MAX &&
+	     hf_directory_next(directory, &name, &kind) > 0; i++) {
+		if (kind == HF_KIND_FILE || kind == HF_KIND_ABSENT)
+			add_found(found, ".", name);
+		else if (kind == HF_KIND_DIRECTORY && name[0] != '.' &&
+			 entered++ < DIRECTORIES_MAX)
+			look_below(root_fd, name, found);
+	}
+}
+
+static void add_patterns(const struct hf_policy *policy, struct hf_buffer *hint)
+{
+	const size_t count = hf_patterns_count(policy->protect);
+	const size_t start = hint->len;
+	size_t i;
+
+	hf_buffer_add_text(hint, "looked for ");
+	for (i = 0; i < count; i++) {
+		const char *text = hf_patterns_text(policy->protect, i);
+
+		if (i > 0 && hint->len - start + strlen(text) >
+		    PATTERNS_LEN_MAX)
+			break;
+		hf_buffer_add_text(hint, i == 0 ? "'" : ", '");
+		hf_buffer_add_quoted(hint, text, strlen(text) <
+				     PATTERNS_LEN_MAX ? strlen(text) :
+				     PATTERNS_LEN_MAX);
+		hf_buffer_add_text(hint, "'");
+	}
+	if (i < count)
+		hf_buffer_printf(hint, " and %zu more", count - i);
+}
+
+void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
+			struct hf_buffer *hint)
+{
+	struct found found = { .count = 0 };
+	size_t start;
+	size_t shown = 0;
+
+	look(root_fd, &found);
+	add_patterns(policy, hint);
+	start = hint->len;
+	for (size_t i = 0; i < found.count; i++) {
+		if (hint->len - start + strlen(found.paths[i]) > FOUND_LEN_MAX)
+			continue;
+		hf_buffer_add_text(hint, shown++ == 0 ? "; found " : ", ");
+		hf_buffer_add_quoted(hint, found.paths[i],
+				     strlen(found.paths[i]));
+	}
+	hf_buffer_add_text(hint, shown == 0 ?
+		"; name what to protect with --protect or holdfast.json" :
+		": name them with --protect or holdfast.json");
+	found_done(&found);
+}

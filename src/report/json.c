@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The JSON report of a run, put together line by line: a violation a line, so
+ * that a person can read it too.
+ */
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "core/compare.h"
+#include "report/text.h"
+
+const char *hf_report_kind(enum hf_kind kind)
+{
+	switch (kind) {
+	case HF_KIND_FILE:
+		return "file";
+	case HF_KIND_DIRECTORY:
+		return "directory";
+	case HF_KIND_LINK:
+		return "link";
+	case HF_KIND_FIFO:
+		return "fifo";
+	case HF_KIND_SOCKET:
+		return "socket";
+	case HF_KIND_CHARACTER_DEVICE:
+		return "character-device";
+	case HF_KIND_BLOCK_DEVICE:
+		return "block-device";
+	case HF_KIND_ABSENT:
+		break;
+	}
+	return "absent";
+}
+
+void hf_report_json_text(const char *text, struct hf_buffer *out)
+{
+	if (text == NULL)
+		hf_buffer_add_text(out, "null");
+	else
+		hf_buffer_add_json(out, text, strlen(text));
+}
+
+void hf_report_json_time(int64_t unix_ns, struct hf_buffer *out)
+{
+	struct hf_short_text text;
+
+	hf_report_json_text(
+		unix_ns == 0 ? NULL : hf_format_time(&text, unix_ns), out);
+}
+
+void hf_report_json_strings(const char *const *strings, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "[");
+	for (size_t i = 0; strings != NULL && strings[i] != NULL; i++) {
+		hf_buffer_add_text(out, i == 0 ? "" : ", ");
+		hf_report_json_text(strings[i], out);
+	}
+	hf_buffer_add_text(out, "]");
+}
+
+void hf_report_json_path(const char *path, struct hf_buffer *out)
+{
+	const size_t len = strlen(path);
+
+	hf_buffer_add_text(out, "\"path\": ");
+	hf_buffer_add_json(out, path, len);
+	hf_buffer_add_text(out, ", \"path_bytes\": ");
+	if (hf_is_utf8(path, len)) {
+		hf_buffer_add_text(out, "null");
+		return;
+	}
+	hf_buffer_add_text(out, "\"");
+	hf_base64_encode(out, path, len);
+	hf_buffer_add_text(out, "\"");
+}
+
+void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out)
+{
+	char hash[HF_HASH_TEXT];
+
+	if (entry == NULL || entry->stat.kind == HF_KIND_ABSENT) {
+		hf_buffer_add_text(out, "{\"kind\": \"absent\"}");
+		return;
+	}
+	hf_buffer_printf(out, "{\"kind\": \"%s\"",
+			 hf_report_kind(entry->stat.kind));
+	if (entry->stat.kind == HF_KIND_FILE) {
+		hf_buffer_printf(out, ", \"size\": %" PRIu64 ", \"hash\": ",
+				 entry->stat.size);
+		hf_report_json_text(entry->has_hash ?
+				    hf_hash_format(&entry->hash, hash) : NULL,
+				    out);
+	}
+	if (entry->link != NULL) {
+		hf_buffer_add_text(out, ", \"link\": ");
+		hf_report_json_text(entry->link, out);
+	}
+	hf_buffer_printf(out, ", \"mode\": \"%04" PRIo32 "\"}",
+			 entry->stat.mode);
+}
+
+/* The words of a command line as the system keeps it: each ended by a NUL. */
+static void add_command_line(const struct hf_process *process,
+			     struct hf_buffer *out)
+{
+	const char *at = process->command_line;
+	size_t left = at == NULL ? 0 : process->command_line_len;
+	const char *separator = "";
+
+	hf_buffer_add_text(out, "[");
+	while (left > 0) {
+		const char *end = memchr(at, '\0', left);
+		const size_t len = end == NULL ? left : (size_t)(end - at);
+		const size_t step = end == NULL ? len : len + 1;
+
+		hf_buffer_add_text(out, separator);
+		hf_buffer_add_json(out, at, len);
+		separator = ", ";
+		at += step;
+		left -= step;
+	}
+	hf_buffer_add_text(out, "]");
+}
+
+static void add_candidates(const struct hf_violation *violation,
+			   struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "\"candidates\": [");
+	for (size_t i = 0; i < violation->candidate_count; i++) {
+		const struct hf_process *process = &violation->candidates[i];
+
+		hf_buffer_printf(out, "%s{\"pid\": %" PRId64 ", \"comm\": ",
+				 i == 0 ? "" : ", ", process->pid);
+		hf_report_json_text(process->comm, out);
+		hf_buffer_add_text(out, ", \"argv\": ");
+		add_command_line(process, out);
+		hf_buffer_add_text(out, "}");
+	}
+	hf_buffer_add_text(out, "]");
+}
+
+static void add_bool(const char *name, bool value, struct hf_buffer *out)
+{
+	hf_buffer_printf(out, "\"%s\": %s, ", name, value ? "true" : "false");
+}
+
+/* The command that helps: put it back, or bring back what was replaced. */
+static void add_fix(const struct hf_session *session,
+		    const struct hf_violation *violation, const char *location,
+		    struct hf_buffer *out)
+{
+	cleanup_buffer struct hf_buffer fix = HF_BUFFER_INIT;
+
+	if (violation->is_stuck)
+		hf_text_add_restore(&fix, violation->path, location);
+	else if (violation->kept != NULL)
+		hf_text_add_undo(&fix, &session->name, location);
+	hf_buffer_add_text(out, "\"fix\": ");
+	hf_report_json_text(fix.data, out);
+	hf_buffer_add_text(out, ", ");
+}
+
+static void add_violation(const struct hf_session *session,
+			  const struct hf_violation *violation,
+			  const char *location, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "{");
+	hf_report_json_path(violation->path, out);
+	hf_buffer_add_text(out, ", \"rule\": ");
+	hf_report_json_text(violation->rule, out);
+	hf_buffer_add_text(out, ", \"operation\": ");
+	hf_report_json_text(violation->operation, out);
+	hf_buffer_add_text(out, ", \"detail\": ");
+	hf_report_json_text(violation->detail == NULL ? "" : violation->detail,
+			    out);
+	hf_buffer_printf(out, ", \"change\": \"%s\", ",
+			 hf_change_name(violation->change));
+	add_bool("landed", violation->has_landed, out);
+	add_bool("restored", violation->is_restored, out);
+	hf_buffer_add_text(out, "\"kept\": ");
+	hf_report_json_text(violation->kept, out);
+	hf_buffer_add_text(out, ", ");
+	add_fix(session, violation, location, out);
+	add_bool("retry", false, out);
+	hf_buffer_add_text(out, "\"error\": ");
+	hf_report_json_text(violation->error, out);
+	hf_buffer_add_text(out, ", \"before\": ");
+	hf_report_json_entry(&violation->before, out);
+	hf_buffer_add_text(out, ", \"after\": ");
+	if (violation->has_after)
+		hf_report_json_entry(&violation->after, out);
+	else
+		hf_buffer_add_text(out, "null");
+	hf_buffer_printf(out, ", \"count\": %" PRIu64 ", \"time\": ",
+			 violation->count);
+	hf_report_json_time(violation->time_ns, out);
+	hf_buffer_add_text(out, ", \"test\": null, \"test_certainty\": null, "
+				"\"process\": null, ");
+	add_candidates(violation, out);
+	hf_buffer_add_text(out, "}");
+}
+
+static const char *status_name(enum hf_session_status status)
+{
+	switch (status) {
+	case HF_SESSION_RUNNING:
+		return "running";
+	case HF_SESSION_CLEAN:
+		return "clean";
+	case HF_SESSION_VIOLATED:
+		return "violated";
+	case HF_SESSION_UNRESTORED:
+		return "unrestored";
+	case HF_SESSION_ERROR:
+		break;
+	}
+	return "error";
+}
+
+/* What a shell sees of the run; unknown (null) while it runs. */
+static void add_exit(const struct hf_session *session, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "  \"exit\": {\"command\": ");
+	if (!session->has_command_result)
+		hf_buffer_add_text(out, "null");
+	else if (session->command_signal != 0)
+		hf_buffer_printf(out, "{\"code\": null, \"signal\": %d}",
+				 session->command_signal);
+	else
+		hf_buffer_printf(out, "{\"code\": %d, \"signal\": null}",
+				 session->command_code);
+	hf_buffer_add_text(out, ", \"holdfast\": ");
+	if (session->exit_status != 0)
+		hf_buffer_printf(out, "%d", session->exit_status);
+	else if (!session->has_command_result ||
+		 session->status == HF_SESSION_RUNNING)
+		hf_buffer_add_text(out, "null");
+	else
+		hf_buffer_printf(out, "%d", session->command_signal != 0 ?
+				 128 + session->command_signal :
+				 session->command_code);
+	hf_buffer_add_text(out, "},\n");
+}
+
+static void add_layers(const struct hf_session *session, struct hf_buffer *out)
+{
+	const bool is_off = session->project->policy.gate == HF_GATE_OFF;
+
+	hf_buffer_printf(out,
+		"  \"layers\": {\"gate\": {\"state\": \"%s\", \"why\": \"%s\"}, "
+		"\"leases\": {\"held_throughout\": 0, \"wanted\": 0}, "
+		"\"watch\": {\"state\": \"%s\", \"why\": ",
+		is_off ? "off" : "unavailable",
+		is_off ? "turned off" : "this version does not have it",
+		session->is_watch_complete ? "complete" : "incomplete");
+	hf_report_json_text(session->is_watch_complete ? NULL :
+			    session->watch_why, out);
+	hf_buffer_add_text(out, "}, \"final_look\": \"content\"},\n");
+}
+
+static void add_leftovers(const struct hf_session *session,
+			  struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "  \"leftovers\": [");
+	for (size_t i = 0; i < session->leftovers.count; i++) {
+		const struct hf_process *process = &session->leftovers.items[i];
+
+		hf_buffer_printf(out, "%s{\"pid\": %" PRId64 ", \"argv\": ",
+				 i == 0 ? "" : ", ", process->pid);
+		add_command_line(process, out);
+		hf_buffer_printf(out, ", \"ended\": %s}",
+				 process->has_ended ? "true" : "false");
+	}
+	hf_buffer_add_text(out, "],\n");
+}
+
+static void add_head(const struct hf_session *session, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "{\n  \"holdfast\": \"" HF_VERSION
+				"\",\n  \"session\": ");
+	hf_report_json_text(session->name.text[0] == '\0' ? NULL :
+			    session->name.text, out);
+	hf_buffer_add_text(out, ",\n  \"root\": ");
+	hf_report_json_text(session->project->root, out);
+	hf_buffer_add_text(out, ",\n  \"command\": ");
+	hf_report_json_strings(session->argv, out);
+	hf_buffer_add_text(out, ",\n  \"started\": ");
+	hf_report_json_time(session->started_ns, out);
+	hf_buffer_add_text(out, ",\n  \"ended\": ");
+	hf_report_json_time(session->ended_ns, out);
+	hf_buffer_printf(out, ",\n  \"status\": \"%s\",\n  \"error\": ",
+			 status_name(session->status));
+	hf_report_json_text(session->error.code < 0 ? session->error.text :
+			    NULL, out);
+	hf_buffer_add_text(out, ",\n");
+}
+
+void hf_report_json(const struct hf_session *session, const char *location,
+		    struct hf_buffer *out)
+{
+	add_head(session, out);
+	add_exit(session, out);
+	add_layers(session, out);
+	hf_buffer_printf(out, "  \"protected\": %zu,\n  \"verified\": %zu,\n",
+			 session->protected_count, session->verified_count);
+	add_leftovers(session, out);
+	hf_buffer_add_text(out, "  \"allowed\": [");
+	for (size_t i = 0; i < session->allowed_count; i++) {
+		hf_buffer_add_text(out, i == 0 ? "" : ", ");
+		hf_report_json_text(session->allowed[i], out);
+	}
+	hf_buffer_add_text(out, "],\n  \"outside\": [],\n  \"violations\": [");
+	for (size_t i = 0; i < session->violations.count; i++) {
+		hf_buffer_add_text(out, i == 0 ? "\n    " : ",\n    ");
+		add_violation(session, session->violations.items[i], location,
+			      out);
+	}
+	hf_buffer_add_text(out, session->violations.count == 0 ? "]\n}\n" :
+				"\n  ]\n}\n");
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last words of a run: what happened to each path, what to do, and one line
+ * that sums it up.
+ */
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "report/comments.h"
+
+#define PATHS_SHOWN	20
+
+/* Which of a path's violations tells the most about how it ended. */
+static unsigned weight(const struct hf_violation *violation)
+{
+	return (violation->is_stuck ? 4u : 0) +
+	       (violation->has_landed ? 2u : 0) +
+	       (violation->change != 0 ? 1u : 0);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct hf_violation *const *left = a;
+	const struct hf_violation *const *right = b;
+
+	return strcmp((*left)->path, (*right)->path);
+}
+
+/* The one of the violations of one path that stands for it, and how many there
+ * are: sorted[0] and those behind it. */
+static const struct hf_violation *
+spokesman(struct hf_violation *const *sorted, size_t count, size_t *ret_same)
+{
+	const struct hf_violation *best = sorted[0];
+	size_t same = 1;
+
+	while (same < count && strcmp(sorted[same]->path, best->path) == 0) {
+		if (weight(sorted[same]) > weight(best))
+			best = sorted[same];
+		same++;
+	}
+	*ret_same = same;
+	return best;
+}
+
+static void add_end_of_path(const struct hf_session *session,
+			    const struct hf_violation *violation,
+			    struct hf_buffer *out)
+{
+	if (violation->is_stuck) {
+		hf_buffer_add_text(out, "; cannot be put back");
+		if (violation->error != NULL)
+			hf_buffer_printf(out, ": %s", violation->error);
+	} else if (violation->change & HF_CHANGE_ADDED) {
+		hf_buffer_add_text(out, violation->is_restored ?
+				   "; moved away" : "");
+	} else if (violation->is_restored) {
+		hf_buffer_add_text(out, "; put back");
+	}
+	if (violation->kept == NULL || violation->kept[0] == '\0')
+		return;
+	hf_buffer_add_text(out, violation->change & HF_CHANGE_ADDED ?
+			   ", kept: " : ", the other version is kept: ");
+	hf_text_add_name(out, session->project->store_path);
+	hf_buffer_add_text(out, "/");
+	hf_text_add_name(out, violation->kept);
+}
+
+static void add_path(const struct hf_session *session,
+		     const struct hf_violation *violation,
+		     const struct hf_text_style *style, struct hf_buffer *out)
+{
+	const struct hf_delta delta = {
+		.before = &violation->before,
+		.after = violation->has_after ? &violation->after : NULL,
+		.change = violation->change,
+	};
+
+	hf_text_begin(out, style, NULL);
+	hf_text_add_name(out, violation->path);
+	hf_buffer_add_text(out, ": ");
+	if (violation->change == 0) {
+		hf_buffer_add_text(out, "was changed, and is at the end what "
+					"it was before");
+	} else {
+		hf_delta_describe(&delta, out);
+		hf_report_comments(session, violation, out);
+	}
+	add_end_of_path(session, violation, out);
+	hf_buffer_add_text(out, "\n");
+}
+
+struct tally {
+	size_t paths;
+	size_t changed;
+	size_t restored;
+	size_t stuck;
+	size_t kept;
+};
+
+static void count_path(const struct hf_violation *best, struct tally *tally)
+{
+	tally->paths++;
+	tally->changed += best->has_landed && best->change != 0;
+	tally->restored += best->is_restored && best->change != 0;
+	tally->stuck += best->is_stuck;
+	tally->kept += best->kept != NULL;
+}
+
+/* sorted: the violations by path. */
+static struct tally add_paths(const struct hf_session *session,
+			      struct hf_violation *const *sorted,
+			      const struct hf_text_style *style,
+			      struct hf_buffer *out)
+{
+	struct tally tally = { .paths = 0 };
+	size_t same;
+
+	for (size_t i = 0; i < session->violations.count; i += same) {
+		const struct hf_violation *best =
+			spokesman(sorted + i, session->violations.count - i,
+				  &same);
+
+		count_path(best, &tally);
+		/* What could not be put back is never left out. */
+		if (best->is_stuck ||
+		    (!style->is_quiet && tally.paths <= PATHS_SHOWN))
+			add_path(session, best, style, out);
+	}
+	if (!style->is_quiet && tally.paths > PATHS_SHOWN) {
+		hf_text_begin(out, style, NULL);
+		hf_buffer_printf(out, "... and %zu more: see the report or "
+				      "'holdfast log --json%s'\n",
+				 tally.paths - PATHS_SHOWN, style->location);
+	}
+	return tally;
+}
+
+static void add_leftovers(const struct hf_session *session,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	for (size_t i = 0; i < session->leftovers.count; i++) {
+		const struct hf_process *process = &session->leftovers.items[i];
+
+		hf_text_begin(out, style, NULL);
+		hf_buffer_add_text(out, process->has_ended ?
+				   "ended a process the command left behind: " :
+				   "cannot end a process the command left "
+				   "behind: ");
+		hf_text_add_name(out, process->comm);
+		hf_buffer_printf(out, " (pid %" PRId64 ")\n", process->pid);
+	}
+}
+
+/* "(the command said 0)" */
+static void add_command_said(const struct hf_session *session,
+			     struct hf_buffer *out)
+{
+	if (!session->has_command_result)
+		hf_buffer_add_text(out, " (the command did not run)");
+	else if (session->was_stopped)
+		hf_buffer_add_text(out, " (the command was ended)");
+	else if (session->command_signal != 0)
+		hf_buffer_printf(out, " (the command died of signal %d)",
+				 session->command_signal);
+	else
+		hf_buffer_printf(out, " (the command said %d)",
+				 session->command_code);
+}
+
+static void add_changed(const struct tally *tally, struct hf_buffer *out)
+{
+	hf_text_add_count(out, tally->changed, "file changed", "files changed");
+	if (tally->changed == 0)
+		return;
+	if (tally->restored == tally->changed)
+		hf_buffer_add_text(out, " and put back");
+	else
+		hf_buffer_printf(out, ", %zu put back", tally->restored);
+}
+
+static void add_last_line(const struct hf_session *session,
+			  const struct tally *tally,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	hf_text_begin(out, style, NULL);
+	hf_text_add_count(out, session->violations.count, "violation",
+			  "violations");
+	hf_buffer_add_text(out, ", ");
+	add_changed(tally, out);
+	hf_buffer_printf(out, ", %zu of %zu verified; exit %d",
+			 session->verified_count, session->protected_count,
+			 session->exit_status);
+	add_command_said(session, out);
+	hf_buffer_add_text(out, "\n");
+}
+
+/* What a person must do before the next run. */
+static void add_unrestored(const struct hf_session *session,
+			   const struct tally *tally,
+			   const struct hf_text_style *style,
+			   struct hf_buffer *out)
+{
+	if (session->error.code < 0)
+		hf_report_text_error(&session->error, style, out);
+	if (session->unended > 0) {
+		hf_text_begin(out, style, NULL);
+		hf_text_add_count(out, session->unended, "process",
+				  "processes");
+		hf_buffer_add_text(out, " of the command cannot be ended and "
+					"may still write\n");
+	}
+	hf_text_begin(out, style, "hint");
+	hf_buffer_printf(out, "%s'holdfast status%s' shows what differs, "
+			      "'holdfast restore%s' tries again\n",
+			 tally->stuck > 0 ? "remove the cause, then " : "",
+			 style->location, style->location);
+}
+
+/* A status of ours that the command chose itself: one line, always. */
+static void add_collision(const struct hf_session *session,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	const int code = session->command_code;
+
+	if (session->exit_status != 0 || !session->has_command_result ||
+	    session->command_signal != 0)
+		return;
+	if (code != HF_STATUS_VIOLATION && code != HF_STATUS_UNDECIDED &&
+	    code != HF_STATUS_FAILURE && code != HF_STATUS_NOT_EXECUTABLE &&
+	    code != HF_STATUS_NOT_FOUND)
+		return;
+	hf_text_begin(out, style, NULL);
+	hf_buffer_printf(out, "exit %d is the command's own: no protected "
+			      "file was touched\n", code);
+}
+
+static void add_exec_failure(const struct hf_session *session,
+			     const struct hf_text_style *style,
+			     struct hf_buffer *out)
+{
+	hf_text_begin(out, style, NULL);
+	hf_buffer_add_text(out, "cannot run '");
+	hf_text_add_name(out, session->argv[0]);
+	hf_buffer_printf(out, "': %s\n",
+			 session->exit_status == HF_STATUS_NOT_FOUND ?
+			 "command not found" : strerror(session->exec_errno));
+}
+
+static void add_allowed(const struct hf_session *session,
+			const struct hf_text_style *style,
+			struct hf_buffer *out)
+{
+	for (size_t i = 0; style->is_verbose && i < session->allowed_count;
+	     i++) {
+		hf_text_begin(out, style, NULL);
+		hf_text_add_name(out, session->allowed[i]);
+		hf_buffer_add_text(out, ": changed, as the policy allows\n");
+	}
+}
+
+void hf_report_text_finished(const struct hf_session *session,
+			     const struct hf_text_style *style,
+			     struct hf_buffer *out)
+{
+	const size_t count = session->violations.count;
+	const bool has_violations = count > 0;
+	cleanup_free struct hf_violation **sorted =
+		calloc(count + 1, sizeof(struct hf_violation *));
+	struct tally tally;
+
+	if (sorted == NULL) {
+		out->is_failed = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = session->violations.items[i];
+	qsort(sorted, count, sizeof(struct hf_violation *), by_path);
+	if (session->exec_errno != 0)
+		add_exec_failure(session, style, out);
+	if (style->is_verbose || (has_violations && !style->is_quiet))
+		add_leftovers(session, style, out);
+	tally = add_paths(session, sorted, style, out);
+	add_allowed(session, style, out);
+	if (session->status == HF_SESSION_UNRESTORED)
+		add_unrestored(session, &tally, style, out);
+	else if (session->status == HF_SESSION_ERROR &&
+		 session->error.code < 0)
+		hf_report_text_error(&session->error, style, out);
+	if (tally.kept > 0 && !style->is_quiet) {
+		hf_text_begin(out, style, NULL);
+		hf_buffer_add_text(out, "undo: ");
+		hf_text_add_undo(out, &session->name, style->location);
+		hf_buffer_add_text(out, "\n");
+	}
+	if (has_violations || session->status == HF_SESSION_UNRESTORED ||
+	    (session->status == HF_SESSION_ERROR && session->exec_errno == 0))
+		add_last_line(session, &tally, style, out);
+	else if (style->is_verbose && session->exec_errno == 0)
+		add_last_line(session, &tally, style, out);
+	add_collision(session, style, out);
+}

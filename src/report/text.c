@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run says at its start and when something happens. */
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+#define NAMES_SHOWN	3	/* protected names on a first session */
+#define DRIFT_SHOWN	10
+
+static void begin_note(struct hf_buffer *out, const struct hf_text_style *style)
+{
+	hf_text_begin(out, style, "note");
+}
+
+/* "6 entries (a.toml, b.toml, c.toml and 3 more)" */
+static void add_protected(const struct hf_session *session,
+			  struct hf_buffer *out)
+{
+	const struct hf_tree *tree = &session->snapshot.tree;
+	size_t shown = 0;
+
+	hf_text_add_count(out, session->protected_count, "entry", "entries");
+	for (size_t i = 0; i < tree->count && shown < NAMES_SHOWN; i++) {
+		const struct hf_entry *entry = &tree->entries[i];
+
+		if (entry->role != HF_ROLE_PROTECTED ||
+		    entry->stat.kind == HF_KIND_ABSENT)
+			continue;
+		hf_buffer_add_text(out, shown++ == 0 ? " (" : ", ");
+		hf_text_add_name(out, entry->path);
+	}
+	if (shown < session->protected_count && shown > 0)
+		hf_buffer_printf(out, " and %zu more",
+				 session->protected_count - shown);
+	hf_buffer_add_text(out, shown > 0 ? ")" : "");
+}
+
+static void add_first(const struct hf_session *session,
+		      const struct hf_text_style *style, struct hf_buffer *out)
+{
+	hf_text_begin(out, style, NULL);
+	hf_buffer_add_text(out, "first run here: protects ");
+	add_protected(session, out);
+	hf_buffer_add_text(out, " in ");
+	hf_text_add_name(out, session->project->root);
+	hf_buffer_add_text(out, "\n");
+	hf_text_begin(out, style, NULL);
+	hf_buffer_add_text(out, "what they hold is recorded in ");
+	hf_text_add_name(out, session->project->store_path);
+	hf_buffer_add_text(out, "\n");
+	hf_text_begin(out, style, NULL);
+	hf_buffer_printf(out, "what a run changes is put back, and the changed "
+			      "version kept: 'holdfast undo%s' brings it "
+			      "back\n", style->location);
+}
+
+static void add_drift(const struct hf_deltas *drift,
+		      const struct hf_text_style *style, struct hf_buffer *out)
+{
+	bool has_earlier = false;
+
+	for (size_t i = 0; i < drift->count && i < DRIFT_SHOWN; i++) {
+		const struct hf_delta *delta = &drift->items[i];
+		const struct hf_entry *entry = delta->before == NULL ?
+			delta->after : delta->before;
+
+		begin_note(out, style);
+		hf_text_add_name(out, entry->path);
+		hf_buffer_add_text(out, " changed since the last run: ");
+		hf_delta_describe(delta, out);
+		hf_buffer_add_text(out, "\n");
+		has_earlier |= (delta->change & ~(unsigned)HF_CHANGE_ADDED) != 0;
+	}
+	if (drift->count > DRIFT_SHOWN) {
+		begin_note(out, style);
+		hf_buffer_printf(out, "... and %zu more changed\n",
+				 drift->count - DRIFT_SHOWN);
+	}
+	if (!has_earlier)
+		return;
+	begin_note(out, style);
+	hf_buffer_printf(out, "how they were is kept: 'holdfast log%s' lists "
+			      "the snapshots for 'holdfast restore --from "
+			      "SNAPSHOT PATH'\n", style->location);
+}
+
+/* Each line of text as a note of its own. */
+static void add_notes(const char *text, const struct hf_text_style *style,
+		      struct hf_buffer *out)
+{
+	while (text != NULL && text[0] != '\0') {
+		const size_t len = strcspn(text, "\n");
+
+		begin_note(out, style);
+		hf_buffer_add_quoted(out, text, len);
+		hf_buffer_add_text(out, "\n");
+		text += len;
+		text += text[0] == '\n' ? 1 : 0;
+	}
+}
+
+static void add_verbose(const struct hf_session *session,
+			const struct hf_text_style *style,
+			struct hf_buffer *out)
+{
+	hf_text_begin(out, style, NULL);
+	hf_buffer_add_text(out, "protects ");
+	add_protected(session, out);
+	hf_buffer_printf(out, "; snapshot %s, ", session->snapshot.name.text);
+	if (session->recorded.is_new) {
+		struct hf_short_text size;
+
+		hf_text_add_count(out, session->recorded.archived,
+				  "new content", "new contents");
+		hf_buffer_printf(out, " (%s)\n",
+				 hf_format_size(&size,
+					session->recorded.archived_bytes));
+	} else {
+		hf_buffer_add_text(out, "nothing new\n");
+	}
+	hf_text_begin(out, style, NULL);
+	hf_buffer_printf(out, "session %s; gate %s, watch %s\n",
+			 session->name.text,
+			 session->project->policy.gate == HF_GATE_OFF ? "off" :
+			 "not in this version",
+			 session->is_watch_complete ? "complete" :
+			 "incomplete");
+}
+
+void hf_report_text_begun(const struct hf_session *session,
+			  const struct hf_deltas *drift,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	if (style->is_quiet)
+		return;
+	if (session->is_first)
+		add_first(session, style, out);
+	if (style->is_verbose)
+		add_verbose(session, style, out);
+	if (session->has_policy_changed) {
+		begin_note(out, style);
+		hf_buffer_printf(out, "the policy changed since the last run: "
+				      "protects %zu -> %zu\n",
+				 session->protected_before,
+				 session->protected_count);
+	}
+	if (drift != NULL)
+		add_drift(drift, style, out);
+	if (!session->is_watch_complete && session->watch_why != NULL) {
+		begin_note(out, style);
+		hf_buffer_add_text(out, "the watch is incomplete: ");
+		hf_text_add_name(out, session->watch_why);
+		hf_buffer_add_text(out, "; the look at the end still finds "
+					"every change\n");
+	}
+	/* What is worth a note does not change from run to run. */
+	if (session->notes != NULL && (session->is_first ||
+	    session->has_policy_changed || style->is_verbose))
+		add_notes(session->notes->data, style, out);
+}
+
+/* The operation as what was done: "write" makes "written". */
+static const char *done_word(const char *operation)
+{
+	static const struct {
+		const char *operation;
+		const char *done;
+	} words[] = {
+		{ "write", "written" },
+		{ "remove", "removed" },
+		{ "rename", "renamed" },
+		{ "move", "moved" },
+		{ "create", "created" },
+		{ "content", "changed" },
+		{ "missing", "removed" },
+		{ "kind", "replaced by something else" },
+		{ "replace", "replaced" },
+		{ "truncate", "truncated" },
+		{ "metadata", "metadata changed" },
+		{ "open", "opened for writing" },
+	};
+
+	for (size_t i = 0; i < HF_COUNT(words); i++)
+		if (strcmp(operation, words[i].operation) == 0)
+			return words[i].done;
+	return operation;
+}
+
+/* The words of a process's command line, or its short name. */
+static void add_process(const struct hf_process *process,
+			struct hf_buffer *out)
+{
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	const char *words[2] = { NULL };
+
+	if (process->command_line != NULL)
+		hf_buffer_add(&line, process->command_line,
+			      process->command_line_len);
+	while (line.len > 0 && line.data[line.len - 1] == '\0')
+		line.len--;
+	for (size_t i = 0; i < line.len; i++)
+		if (line.data[i] == '\0')
+			line.data[i] = ' ';
+	words[0] = line.len > 0 ? line.data : process->comm;
+	hf_text_add_command(out, words);
+	hf_buffer_printf(out, ", pid %" PRId64, process->pid);
+}
+
+void hf_report_text_violation(const struct hf_session *session,
+			      const struct hf_violation *violation,
+			      const struct hf_text_style *style,
+			      struct hf_buffer *out)
+{
+	const size_t others = violation->candidate_count;
+
+	(void)session;
+	if (style->is_quiet)
+		return;
+	hf_text_begin(out, style, "changed");
+	hf_text_add_name(out, violation->path);
+	hf_buffer_add_text(out, ": ");
+	hf_buffer_add_text(out, done_word(violation->operation));
+	if (violation->candidate_count > 0) {
+		hf_buffer_add_text(out, " (");
+		add_process(&violation->candidates[0], out);
+		hf_buffer_add_text(out, others > 1 ? " or others)" : ")");
+	}
+	hf_buffer_add_text(out, "\n");
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* The pieces that lines for a person are made of. */
+#include "report/text.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+
+#define COMMAND_MAX	60	/* bytes of a command line in a message */
+
+static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			   "0123456789_@%+=:,./-";
+
+void hf_text_begin(struct hf_buffer *out, const struct hf_text_style *style,
+		   const char *word)
+{
+	const char *color = "";
+
+	hf_buffer_add_text(out, "holdfast: ");
+	if (word == NULL)
+		return;
+	if (style->has_color)
+		color = strcmp(word, "hint") == 0 ? "\033[36m" :
+			strcmp(word, "note") == 0 ? "\033[33m" : "\033[1;31m";
+	hf_buffer_printf(out, "%s%s:%s ", color, word,
+			 color[0] == '\0' ? "" : "\033[0m");
+}
+
+void hf_text_add_name(struct hf_buffer *out, const char *name)
+{
+	hf_buffer_add_quoted(out, name, strlen(name));
+}
+
+void hf_text_add_shell(struct hf_buffer *out, const char *word)
+{
+	if (word[0] != '\0' && word[strspn(word, safe)] == '\0') {
+		hf_buffer_add_text(out, word);
+		return;
+	}
+	hf_buffer_add_text(out, "'");
+	for (const char *at = word; *at != '\0'; at++)
+		if (*at == '\'')
+			hf_buffer_add_text(out, "'\\''");
+		else
+			hf_buffer_add(out, at, 1);
+	hf_buffer_add_text(out, "'");
+}
+
+void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
+{
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	size_t len;
+
+	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++) {
+		hf_buffer_add_text(&line, i == 0 ? "" : " ");
+		hf_buffer_add_text(&line, argv[i]);
+		if (line.len > COMMAND_MAX)
+			break;
+	}
+	len = line.len < COMMAND_MAX ? line.len : COMMAND_MAX;
+	/* Not in the middle of a character. */
+	while (len > 0 && len < line.len &&
+	       ((unsigned char)line.data[len] & 0xc0) == 0x80)
+		len--;
+	hf_buffer_add_quoted(out, line.data == NULL ? "" : line.data, len);
+	if (len < line.len)
+		hf_buffer_add_text(out, "...");
+}
+
+void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name)
+{
+	const char *at = name->text;
+	size_t len = strcspn(at, "-");
+
+	while (len > 1 && at[0] == '0') {
+		at++;
+		len--;
+	}
+	hf_buffer_add(out, at, len);
+}
+
+void hf_text_add_undo(struct hf_buffer *out, const struct hf_name *session,
+		      const char *location)
+{
+	hf_buffer_add_text(out, "holdfast undo ");
+	hf_text_add_number(out, session);
+	hf_buffer_add_text(out, location);
+}
+
+void hf_text_add_restore(struct hf_buffer *out, const char *path,
+			 const char *location)
+{
+	hf_buffer_add_text(out, "holdfast restore ");
+	if (path[0] == '-')
+		hf_buffer_add_text(out, "./");
+	hf_text_add_shell(out, path);
+	hf_buffer_add_text(out, location);
+}
+
+void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
+		       const char *many)
+{
+	hf_buffer_printf(out, "%zu %s", count, count == 1 ? one : many);
+}
+
+void hf_report_text_error(const struct hf_error *err,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	hf_text_begin(out, style, NULL);
+	hf_buffer_add_text(out, err->text);
+	hf_buffer_add_text(out, "\n");
+	if (err->hint[0] == '\0')
+		return;
+	hf_text_begin(out, style, "hint");
+	hf_buffer_add_text(out, err->hint);
+	hf_buffer_add_text(out, "\n");
+}
