@@ -128,20 +128,19 @@ HF_API int hf_project_undo(hf_project *project, const char *name,
 
 typedef struct hf_guard_result {
 	size_t struct_size;
-	int status;		/* what `holdfast run` would exit with */
+	int status;		/* 0, or what `holdfast run` would exit with: 97 ... */
 	int command_code;	/* -1 when it was ended by a signal or never ran */
 	int command_signal;	/* 0 when it exited */
-	size_t violations;
 } hf_guard_result;
 
 /*
  * Run argv (NULL-terminated) with the protected files guarded, as `holdfast run`
- * does without its messages.  The calling process must have a single thread and
- * no children of its own.  report is a file for the JSON report, or NULL.
+ * does, without its messages.  It happens in a child of the caller, whose
+ * descriptors and signals stay as they are.  The caller must have one thread.
+ * What happened is in the session's journal: `holdfast log`.
  */
 HF_API int hf_project_guard(hf_project *project, const char *const *argv,
-			    const char *report, hf_guard_result *result,
-			    struct hf_error *err);
+			    hf_guard_result *result, struct hf_error *err);
 
 /* The version of the library as "MAJOR.MINOR.PATCH". */
 HF_API const char *hf_version(void);

@@ -17,6 +17,7 @@ struct hf_project {
 	struct hf_policy policy;
 	char *store_path;	/* where it is or will be */
 	struct hf_store store;	/* open after hf_project_open_store() */
+	struct hf_name named;	/* what the public API last named */
 };
 
 #define HF_PROJECT_INIT							\

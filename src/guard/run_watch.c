@@ -199,10 +199,12 @@ static const char *first_difference(const struct hf_tree *recorded,
 static int look_again(struct hf_run *run, struct hf_error *err)
 {
 	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	struct hf_scan_options scan = run->scan;
 	const char *path;
 	int rc;
 
-	rc = hf_scan(&run->scan, &now, NULL, err);
+	scan.before = &run->session.snapshot.tree;
+	rc = hf_scan(&scan, &now, NULL, err);
 	if (rc < 0)
 		return rc;
 	path = first_difference(&run->session.snapshot.tree, &now);

@@ -119,6 +119,13 @@ MUST_CHECK int hf_job_processes(struct hf_job *job,
 void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start);
 /* Is (pid, start) an ancestor of the calling process? */
 bool hf_process_is_ancestor(uint64_t pid, uint64_t start);
+/*
+ * Call function in a child process and wait for it: what it does to descriptors,
+ * signals and memory stays there.  It fills in len bytes at result, which come
+ * back to the caller; -EPIPE when the child died before.
+ */
+MUST_CHECK int hf_process_apart(void (*function)(void *context, void *result),
+				void *context, void *result, size_t len);
 /* Become the command; returns -errno. */
 int hf_process_exec(const char *const *argv);
 /* End by this signal, without a core file; exits with 128 + signal where the

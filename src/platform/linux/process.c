@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who the calling process is and who its ancestors are.
+ * Who the calling process is and who its ancestors are; a child apart from it.
  *
  * A process is named by its number and its start: numbers are used again.
  */
@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "platform/file.h"
@@ -65,4 +66,50 @@ bool hf_process_is_ancestor(uint64_t pid, uint64_t start)
 		at = parent;
 	}
 	return false;
+}
+
+/* All len bytes, or -errno; -EPIPE when they end before. */
+static int read_result(int fd, char *result, size_t len)
+{
+	while (len > 0) {
+		const ssize_t count = read(fd, result, len);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0)
+			return count < 0 ? -errno : -EPIPE;
+		result += count;
+		len -= (size_t)count;
+	}
+	return 0;
+}
+
+int hf_process_apart(void (*function)(void *context, void *result),
+		     void *context, void *result, size_t len)
+{
+	int ends[2];
+	pid_t child;
+	pid_t ended;
+	int rc;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	child = fork();
+	if (child == 0) {
+		(void)close(ends[0]);
+		function(context, result);
+		rc = hf_file_write(ends[1], result, len);
+		_exit(rc < 0);
+	}
+	rc = child < 0 ? -errno : 0;
+	(void)close(ends[1]);
+	if (rc == 0)
+		rc = read_result(ends[0], result, len);
+	(void)close(ends[0]);
+	if (child < 0)
+		return rc;
+	do
+		ended = waitpid(child, NULL, 0);
+	while (ended < 0 && errno == EINTR);
+	return rc;
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Apply a plan by hand, under the store's lock and in a session of its own. */
+#include "guard/repair.h"
+
+#include "base/fail.h"
+#include "guard/session.h"
+#include "platform/job.h"
+
+static int fail_busy(const char *verb, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_BUSY, "cannot %s: a run is in progress",
+		      verb);
+	return hf_fail_hint(err, "it puts back what it must itself; try again "
+				 "when it has ended");
+}
+
+int hf_repair_lock(struct hf_project *project, const char *verb,
+		   enum hf_store_open_mode mode, struct hf_names *ret_dead,
+		   struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_project_open_store(project, mode, err);
+	if (rc < 0)
+		return rc;
+	/* A run holds its journal as long as it lives and the lock only now and
+	 * then: look twice, so that nobody waits for a run to end. */
+	for (int i = 0; i < 2; i++) {
+		cleanup_names struct hf_names living = HF_NAMES_INIT;
+
+		hf_names_done(ret_dead);
+		rc = hf_journal_find_open(&project->store, &living, ret_dead,
+					  err);
+		if (rc < 0)
+			return rc;
+		if (living.count > 0)
+			return fail_busy(verb, err);
+		if (i > 0)
+			break;
+		rc = hf_store_lock(&project->store, true, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+bool hf_repair_has_failed(const struct hf_step *step)
+{
+	return step->result == HF_STEP_FAILED ||
+	       (step->result == HF_STEP_SKIPPED && step->err);
+}
+
+int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
+		    const struct hf_repair_options *options,
+		    struct hf_name *ret_session, struct hf_error *ret_failed,
+		    struct hf_error *err)
+{
+	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
+	struct hf_journal_open_record record = {
+		.kind = options->kind,
+		.snapshot = options->snapshot,
+		.argv = options->argv,
+	};
+	const struct hf_restore_context context = {
+		.store = &project->store,
+		.journal = &journal,
+		.root_fd = project->root_fd,
+		.done = options->done,
+		.context = options->context,
+	};
+	bool is_whole;
+	int rc;
+
+	hf_process_self(&record.pid, &record.pid_start);
+	rc = hf_journal_begin(&journal, &project->store, &record, err);
+	if (rc < 0)
+		return rc;
+	*ret_session = journal.name;
+	rc = hf_journal_sync(&journal, err);
+	if (rc < 0)
+		return rc;
+	is_whole = hf_restore_apply(plan, &context, ret_failed) == 0;
+	if (is_whole)
+		ret_failed->code = HF_OK;
+	return hf_journal_end(&journal,
+			      is_whole ? HF_OUTCOME_DONE :
+					 HF_OUTCOME_UNRESTORED,
+			      is_whole ? 0 : HF_STATUS_UNDECIDED, 0, err);
+}
