@@ -4,9 +4,11 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -203,6 +205,7 @@ Test(file_system, protection)
 	cleanup_fd int fd = hf_file_open_read_at(top_fd, "file");
 	uint32_t flags = 4711;
 	int rc = hf_file_get_protection(fd, &flags);
+	int all = 0;
 
 	if (rc == -EOPNOTSUPP)
 		hf_skip(teardown, "no flags here");
@@ -216,6 +219,8 @@ Test(file_system, protection)
 	cr_assert_eq(rc, 0);
 	cr_expect_eq(hf_file_get_protection(fd, &flags), 0);
 	cr_expect_eq(flags, 0x20);
+	cr_assert_eq(ioctl(fd, FS_IOC_GETFLAGS, &all), 0);
+	cr_expect_eq(all & 0x40, 0);
 	cr_expect_eq(hf_file_open_write_at(top_fd, "file"), -EPERM);
 	cr_expect_eq(hf_file_set_protection(fd, 0x10), 0);
 	cr_expect_eq(hf_file_unlink_at(top_fd, "file"), -EPERM);

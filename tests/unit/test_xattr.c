@@ -217,6 +217,11 @@ Test(xattr, what_only_root_records)
 	cr_expect_geq(fgetxattr(file_fd, "security.ima", NULL, 0), 0);
 
 	put("trusted.t", "1");
+	/* Such a one a link may have, and its target others. */
+	cr_expect_eq(hf_file_set_xattrs_at(top_fd, "link", "trusted.l=MQ==\n"),
+		     0);
+	expect_text("link", "trusted.l=MQ==\n");
+	expect_file("trusted.t=MQ==\n");
 	hf_become_user(top);
 	expect_file("");
 	cr_expect_eq(hf_file_set_xattrs(file_fd, "trusted.t=MQ==\n"), -EPERM);
