@@ -12,7 +12,7 @@
 
 /* What is wanted, what there is, and the names that were typed. */
 struct restoring {
-	struct hf_repair repair;
+	struct hf_cli_repair repair;
 	struct hf_manifest manifest;
 	struct hf_tree want;	/* of the manifest, what the paths name */
 	struct hf_tree now;
@@ -31,7 +31,7 @@ static void restoring_done(struct restoring *restoring)
 	     restoring->paths[i] != NULL; i++)
 		free(restoring->paths[i]);
 	hf_free_pointee(&restoring->paths);
-	hf_repair_close(&restoring->repair);
+	hf_cli_repair_close(&restoring->repair);
 }
 
 static const char *const *paths_of(const struct restoring *restoring)
@@ -200,7 +200,7 @@ static size_t count_additions(const struct hf_deltas *deltas)
 static int say_nothing_differs(struct restoring *restoring, int *ret_status,
 			       struct hf_error *err)
 {
-	struct hf_repair *repair = &restoring->repair;
+	struct hf_cli_repair *repair = &restoring->repair;
 	size_t count = 0;
 	int rc;
 
@@ -221,10 +221,10 @@ static int say_nothing_differs(struct restoring *restoring, int *ret_status,
 
 /* The words for the journal: what was asked for. */
 static int carry_out(struct restoring *restoring, struct hf_plan *plan,
-		     const struct hf_repair_words *words, int *ret_status,
+		     const struct hf_cli_repair_words *words, int *ret_status,
 		     struct hf_error *err)
 {
-	struct hf_repair *repair = &restoring->repair;
+	struct hf_cli_repair *repair = &restoring->repair;
 	bool has_work = false;
 	int rc;
 
@@ -235,14 +235,14 @@ static int carry_out(struct restoring *restoring, struct hf_plan *plan,
 		    !repair->options->is_quiet)
 			hf_output_say(repair->output, "nothing differs from "
 				      "snapshot %s", words->snapshot);
-		return hf_repair_preview(repair, plan, words, ret_status, err);
+		return hf_cli_repair_preview(repair, plan, words, ret_status, err);
 	}
 	if (has_work) {
-		rc = hf_repair_apply(repair, plan, words, ret_status, err);
+		rc = hf_cli_repair_apply(repair, plan, words, ret_status, err);
 	} else {
 		rc = say_nothing_differs(restoring, ret_status, err);
 		if (rc == 0 && repair->options->is_json)
-			rc = hf_repair_preview(repair, plan, words,
+			rc = hf_cli_repair_preview(repair, plan, words,
 					       &(int){ 0 }, err);
 		else if (words->additions > 0 && !repair->options->is_quiet)
 			hf_output_mark(repair->output, "note", "%zu added; "
@@ -252,7 +252,7 @@ static int carry_out(struct restoring *restoring, struct hf_plan *plan,
 	}
 	if (rc < 0 || *ret_status != HF_STATUS_DONE || restoring->paths != NULL)
 		return rc;
-	return hf_repair_settle(repair, err);
+	return hf_cli_repair_settle(repair, err);
 }
 
 static int restore(struct restoring *restoring, struct hf_output *output,
@@ -260,13 +260,13 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 		   struct hf_error *err)
 {
 	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
-	struct hf_repair_words words = { .kind = "restore" };
+	struct hf_cli_repair_words words = { .kind = "restore" };
 	struct hf_plan_options plan_options = {
 		.remove_additions = options->is_removing,
 	};
 	int rc;
 
-	rc = hf_repair_open(&restoring->repair, "restore", options, output,
+	rc = hf_cli_repair_open(&restoring->repair, "restore", options, output,
 			    HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
@@ -294,7 +294,7 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 int hf_cmd_restore(const struct hf_options *options, struct hf_output *output)
 {
 	CLEANUP(restoring_done) struct restoring restoring = {
-		.repair = HF_REPAIR_INIT,
+		.repair = HF_CLI_REPAIR_INIT,
 		.manifest = HF_MANIFEST_INIT,
 		.want = HF_TREE_INIT,
 		.now = HF_TREE_INIT,

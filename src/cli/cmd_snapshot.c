@@ -28,7 +28,7 @@ static int decide(void *context, const struct hf_tree *tree,
 		fail_nothing(context, err);
 }
 
-static void tell(const struct hf_repair *repair,
+static void tell(const struct hf_cli_repair *repair,
 		 const struct hf_manifest *manifest,
 		 const struct hf_snapshot_result *result)
 {
@@ -64,7 +64,7 @@ static void tell(const struct hf_repair *repair,
 }
 
 /* Nothing is made for a tree in which nothing is protected. */
-static int open_store(struct hf_repair *repair,
+static int open_store(struct hf_cli_repair *repair,
 		      const struct hf_options *options,
 		      struct hf_output *output, struct hf_error *err)
 {
@@ -72,7 +72,7 @@ static int open_store(struct hf_repair *repair,
 	struct hf_scan_options scan;
 	int rc;
 
-	rc = hf_repair_open(repair, "record", options, output,
+	rc = hf_cli_repair_open(repair, "record", options, output,
 			    HF_STORE_MUST_EXIST, err);
 	if (rc != HF_ERR_UNSUPPORTED)
 		return rc;
@@ -82,13 +82,13 @@ static int open_store(struct hf_repair *repair,
 		return rc;
 	if (hf_tree_protected_count(&tree) == 0)
 		return fail_nothing(&repair->project, err);
-	hf_repair_close(repair);
-	*repair = (struct hf_repair)HF_REPAIR_INIT;
-	return hf_repair_open(repair, "record", options, output,
+	hf_cli_repair_close(repair);
+	*repair = (struct hf_cli_repair)HF_CLI_REPAIR_INIT;
+	return hf_cli_repair_open(repair, "record", options, output,
 			      HF_STORE_MAKE, err);
 }
 
-static int take(struct hf_repair *repair, const struct hf_options *options,
+static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 		struct hf_output *output, struct hf_error *err)
 {
 	cleanup_manifest struct hf_manifest previous = HF_MANIFEST_INIT;
@@ -116,7 +116,7 @@ static int take(struct hf_repair *repair, const struct hf_options *options,
 	if (rc < 0)
 		return rc;
 	/* Who records the tree by hand accepts it as it is. */
-	rc = hf_repair_settle(repair, err);
+	rc = hf_cli_repair_settle(repair, err);
 	if (rc < 0)
 		return rc;
 	tell(repair, &manifest, &result);
@@ -125,7 +125,7 @@ static int take(struct hf_repair *repair, const struct hf_options *options,
 
 int hf_cmd_snapshot(const struct hf_options *options, struct hf_output *output)
 {
-	cleanup_repair struct hf_repair repair = HF_REPAIR_INIT;
+	cleanup_cli_repair struct hf_cli_repair repair = HF_CLI_REPAIR_INIT;
 	struct hf_error err = { 0 };
 
 	if (options->word_count > 0)

@@ -7,57 +7,35 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "guard/repair.h"
 #include "guard/session.h"
-#include "platform/job.h"
 #include "report/json.h"
 
-static int fail_busy(const char *verb, struct hf_error *err)
+int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
+		       const struct hf_options *options,
+		       struct hf_output *output, enum hf_store_open_mode mode,
+		       struct hf_error *err)
 {
-	(void)hf_fail(err, HF_ERR_BUSY, "cannot %s: a run is in progress",
-		      verb);
-	return hf_fail_hint(err, "it puts back what it must itself; try again "
-			    "when it has ended");
-}
-
-int hf_repair_open(struct hf_repair *repair, const char *verb,
-		   const struct hf_options *options, struct hf_output *output,
-		   enum hf_store_open_mode mode, struct hf_error *err)
-{
-	cleanup_names struct hf_names living = HF_NAMES_INIT;
-	struct hf_store *const store = &repair->project.store;
 	int rc;
 
 	repair->options = options;
 	repair->output = output;
-	rc = hf_command_open(&repair->project, options, mode, err);
-	if (rc < 0 || options->is_dry_run)
+	if (options->is_dry_run)
+		return hf_command_open(&repair->project, options, mode, err);
+	rc = hf_command_find_project(&repair->project, options, options->store,
+				     err);
+	if (rc < 0)
 		return rc;
-	/* A run holds its journal as long as it lives and the lock only now and
-	 * then: look twice, so that nobody waits for a run to end. */
-	for (int i = 0; i < 2; i++) {
-		hf_names_done(&living);
-		hf_names_done(&repair->dead);
-		rc = hf_journal_find_open(store, &living, &repair->dead, err);
-		if (rc < 0)
-			return rc;
-		if (living.count > 0)
-			return fail_busy(verb, err);
-		if (i > 0)
-			break;
-		rc = hf_store_lock(store, true, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
 }
 
-void hf_repair_close(struct hf_repair *repair)
+void hf_cli_repair_close(struct hf_cli_repair *repair)
 {
 	hf_names_done(&repair->dead);
 	hf_project_done(&repair->project);
 }
 
-int hf_repair_settle(struct hf_repair *repair, struct hf_error *err)
+int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)
 {
 	int rc;
 
@@ -106,7 +84,7 @@ static void add_difference(const struct hf_step *step, struct hf_buffer *out)
 	}
 }
 
-static void add_step(const struct hf_repair *repair,
+static void add_step(const struct hf_cli_repair *repair,
 		     const struct hf_step *step, bool is_plan,
 		     struct hf_buffer *out)
 {
@@ -122,18 +100,12 @@ static void add_step(const struct hf_repair *repair,
 	hf_buffer_add_text(out, "\n");
 }
 
-static bool is_failure(const struct hf_step *step)
-{
-	return step->result == HF_STEP_FAILED ||
-	       (step->result == HF_STEP_SKIPPED && step->err != NULL);
-}
-
 static void say_step(void *context, const struct hf_step *step)
 {
-	const struct hf_repair *repair = context;
+	const struct hf_cli_repair *repair = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
-	if (is_failure(step)) {
+	if (hf_repair_has_failed(step)) {
 		hf_report_text_error(step->err, &repair->output->style,
 				     &lines);
 		hf_output_lines(repair->output, &lines);
@@ -171,9 +143,9 @@ static void add_json_step(const struct hf_step *step, bool is_first,
 	hf_buffer_add_text(out, "}");
 }
 
-static void print_json(const struct hf_repair *repair,
+static void print_json(const struct hf_cli_repair *repair,
 		       const struct hf_plan *plan,
-		       const struct hf_repair_words *words,
+		       const struct hf_cli_repair_words *words,
 		       const char *session, const char *undo)
 {
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
@@ -191,7 +163,7 @@ static void print_json(const struct hf_repair *repair,
 	hf_buffer_add_text(&out, ", \"entries\": [");
 	for (size_t i = 0; i < plan->count; i++) {
 		if (plan->steps[i].change == 0 &&
-		    !is_failure(&plan->steps[i]))
+		    !hf_repair_has_failed(&plan->steps[i]))
 			continue;
 		add_json_step(&plan->steps[i], is_first, &out);
 		is_first = false;
@@ -200,8 +172,8 @@ static void print_json(const struct hf_repair *repair,
 	hf_output_result(repair->output, &out);
 }
 
-static void say_additions(const struct hf_repair *repair,
-			  const struct hf_repair_words *words)
+static void say_additions(const struct hf_cli_repair *repair,
+			  const struct hf_cli_repair_words *words)
 {
 	if (words->additions > 0 && !repair->options->is_quiet)
 		hf_output_mark(repair->output, "note", "%zu %s the snapshot "
@@ -231,12 +203,12 @@ static size_t count_failures(const struct hf_plan *plan)
 	size_t count = 0;
 
 	for (size_t i = 0; i < plan->count; i++)
-		count += is_failure(&plan->steps[i]);
+		count += hf_repair_has_failed(&plan->steps[i]);
 	return count;
 }
 
-static void tell(const struct hf_repair *repair, const struct hf_plan *plan,
-		 const struct hf_repair_words *words,
+static void tell(const struct hf_cli_repair *repair, const struct hf_plan *plan,
+		 const struct hf_cli_repair_words *words,
 		 const struct hf_name *session)
 {
 	cleanup_buffer struct hf_buffer undo = HF_BUFFER_INIT;
@@ -259,45 +231,34 @@ static void tell(const struct hf_repair *repair, const struct hf_plan *plan,
 		hf_output_say(repair->output, "undo: %s", undo.data);
 }
 
-int hf_repair_apply(struct hf_repair *repair, struct hf_plan *plan,
-		    const struct hf_repair_words *words, int *ret_status,
-		    struct hf_error *err)
+int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
+			const struct hf_cli_repair_words *words,
+			int *ret_status, struct hf_error *err)
 {
-	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
-	struct hf_journal_open_record record = {
+	const struct hf_repair_options options = {
 		.kind = words->kind,
 		.snapshot = words->snapshot,
 		.argv = words->argv,
-	};
-	const struct hf_restore_context context = {
-		.store = &repair->project.store,
-		.journal = &journal,
-		.root_fd = repair->project.root_fd,
 		.done = say_step,
 		.context = repair,
 	};
-	struct hf_error step_err = { 0 };
-	bool is_whole;
+	struct hf_error failed = { 0 };
+	struct hf_name session;
 	int rc;
 
-	hf_process_self(&record.pid, &record.pid_start);
-	rc = hf_journal_begin(&journal, &repair->project.store, &record, err);
+	rc = hf_repair_apply(&repair->project, plan, &options, &session,
+			     &failed, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_journal_sync(&journal, err);
-	if (rc < 0)
-		return rc;
-	is_whole = hf_restore_apply(plan, &context, &step_err) == 0;
-	tell(repair, plan, words, &journal.name);
-	*ret_status = is_whole ? HF_STATUS_DONE : HF_STATUS_UNDECIDED;
-	if (!is_whole && count_failures(plan) == 0)
-		hf_output_error(repair->output, &step_err);
-	return hf_journal_end(&journal, is_whole ? HF_OUTCOME_DONE :
-			      HF_OUTCOME_UNRESTORED, *ret_status, 0, err);
+	if (failed.code < 0 && count_failures(plan) == 0)
+		hf_output_error(repair->output, &failed);
+	tell(repair, plan, words, &session);
+	*ret_status = failed.code < 0 ? HF_STATUS_UNDECIDED : HF_STATUS_DONE;
+	return 0;
 }
 
-int hf_repair_preview(struct hf_repair *repair, const struct hf_plan *plan,
-		      const struct hf_repair_words *words, int *ret_status,
+int hf_cli_repair_preview(struct hf_cli_repair *repair, const struct hf_plan *plan,
+		      const struct hf_cli_repair_words *words, int *ret_status,
 		      struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;

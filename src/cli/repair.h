@@ -13,35 +13,35 @@
 #include "core/project.h"
 #include "core/restore.h"
 
-struct hf_repair {
+struct hf_cli_repair {
 	struct hf_project project;
 	struct hf_names dead;	/* sessions that did not end */
 	const struct hf_options *options;
 	struct hf_output *output;
 };
 
-#define HF_REPAIR_INIT	{ .project = HF_PROJECT_INIT, .dead = HF_NAMES_INIT }
-#define cleanup_repair	CLEANUP(hf_repair_close)
+#define HF_CLI_REPAIR_INIT	{ .project = HF_PROJECT_INIT, .dead = HF_NAMES_INIT }
+#define cleanup_cli_repair	CLEANUP(hf_cli_repair_close)
 
 /*
  * Project, store and its lock.  HF_ERR_BUSY when a run is in progress; verb is
  * for that message ("restore").  A dry run only reads: no lock, at any time.
  */
-MUST_CHECK int hf_repair_open(struct hf_repair *repair, const char *verb,
+MUST_CHECK int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 			      const struct hf_options *options,
 			      struct hf_output *output,
 			      enum hf_store_open_mode mode,
 			      struct hf_error *err);
-void hf_repair_close(struct hf_repair *repair);
+void hf_cli_repair_close(struct hf_cli_repair *repair);
 
 /*
  * Sessions that did not end are settled: the tree is right, or accepted.  With
  * is_said each is named.
  */
-MUST_CHECK int hf_repair_settle(struct hf_repair *repair, struct hf_error *err);
+MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err);
 
 /* What is said of a plan, and how it went. */
-struct hf_repair_words {
+struct hf_cli_repair_words {
 	const char *kind;	/* of the journal: "restore" or "undo" */
 	const char *snapshot;	/* name, "" when none */
 	const char *const *argv;	/* for the journal */
@@ -53,13 +53,13 @@ struct hf_repair_words {
  * undoes it.  ret_status: 0, or 98 when a step failed.  A failure is one of the
  * session itself.
  */
-MUST_CHECK int hf_repair_apply(struct hf_repair *repair, struct hf_plan *plan,
-			       const struct hf_repair_words *words,
+MUST_CHECK int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
+			       const struct hf_cli_repair_words *words,
 			       int *ret_status, struct hf_error *err);
 /* Print what it would do instead. */
-MUST_CHECK int hf_repair_preview(struct hf_repair *repair,
+MUST_CHECK int hf_cli_repair_preview(struct hf_cli_repair *repair,
 				 const struct hf_plan *plan,
-				 const struct hf_repair_words *words,
+				 const struct hf_cli_repair_words *words,
 				 int *ret_status, struct hf_error *err);
 
 #endif /* HF_CLI_REPAIR_H */

@@ -46,7 +46,7 @@ static void look_at(struct versions *versions,
 	};
 }
 
-static void list(struct hf_repair *repair, const struct versions *versions)
+static void list(struct hf_cli_repair *repair, const struct versions *versions)
 {
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 	const int64_t now_ns = hf_system_time_ns();
@@ -76,7 +76,7 @@ static void list(struct hf_repair *repair, const struct versions *versions)
 }
 
 /* count paths at once, so that every snapshot is read once. */
-static int walk(struct hf_repair *repair, struct versions *versions,
+static int walk(struct hf_cli_repair *repair, struct versions *versions,
 		size_t count, struct hf_error *err)
 {
 	const struct hf_store *store = &repair->project.store;
@@ -102,7 +102,7 @@ static int walk(struct hf_repair *repair, struct versions *versions,
 	return 0;
 }
 
-int hf_versions_list(struct hf_repair *repair, const char *const *paths,
+int hf_versions_list(struct hf_cli_repair *repair, const char *const *paths,
 		     const struct hf_tree *now, size_t *ret_count,
 		     struct hf_error *err)
 {

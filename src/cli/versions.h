@@ -12,7 +12,7 @@
  * hold another content, each content once, with the command that takes it.
  * ret_count: how many were listed.
  */
-MUST_CHECK int hf_versions_list(struct hf_repair *repair,
+MUST_CHECK int hf_versions_list(struct hf_cli_repair *repair,
 				const char *const *paths,
 				const struct hf_tree *now, size_t *ret_count,
 				struct hf_error *err);
