@@ -54,7 +54,7 @@ int hf_directory_next(struct hf_directory *directory, const char **ret_name,
 	} while (is_dot_or_dot_dot(entry->d_name));
 
 	*ret_name = entry->d_name;
-	*ret_kind = hf_file_kind(DTTOIF(entry->d_type));
+	*ret_kind = hf_file_kind((mode_t)DTTOIF(entry->d_type));
 	return 1;
 }
 
