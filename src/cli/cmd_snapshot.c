@@ -74,7 +74,7 @@ static int open_store(struct hf_cli_repair *repair,
 
 	rc = hf_cli_repair_open(repair, "record", options, output,
 			    HF_STORE_MUST_EXIST, err);
-	if (rc != HF_ERR_UNSUPPORTED)
+	if (rc >= 0 || !hf_command_is_nothing_yet(err))
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
 	rc = hf_scan(&scan, &tree, NULL, err);

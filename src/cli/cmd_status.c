@@ -62,13 +62,8 @@ static int load_store(struct state *state, struct hf_error *err)
 	int rc;
 
 	rc = hf_project_open_store(&state->project, HF_STORE_MUST_EXIST, err);
-	/* None yet is nothing that is wrong. */
-	if (rc == HF_ERR_UNSUPPORTED && err->sys_errno == 0 &&
-	    hf_file_stat_path(state->project.store_path,
-			      &(struct hf_stat){ 0 }) == -ENOENT)
-		return 0;
 	if (rc < 0)
-		return rc;
+		return hf_command_is_nothing_yet(err) ? 0 : rc;
 	state->has_store = true;
 	rc = hf_store_size(store, &state->store_bytes, err);
 	if (rc < 0)

@@ -46,6 +46,14 @@ enum hf_command_id hf_command_find(const char *name)
 	return id;
 }
 
+static void add_hint(struct hf_error *err)
+{
+	if (hf_command_is_nothing_yet(err) && err->hint[0] == '\0')
+		(void)hf_fail_hint(err, "'holdfast run -- COMMAND' records "
+				   "before it starts, 'holdfast snapshot' at "
+				   "once");
+}
+
 void hf_command_fail_unknown(const char *name, struct hf_error *err)
 {
 	struct hf_suggestion suggestion = { .typed = name };
@@ -85,5 +93,15 @@ int hf_command_open(struct hf_project *project,
 	rc = hf_command_find_project(project, options, options->store, err);
 	if (rc < 0)
 		return rc;
-	return hf_project_open_store(project, mode, err);
+	rc = hf_project_open_store(project, mode, err);
+	if (rc < 0)
+		add_hint(err);
+	return rc;
+}
+
+bool hf_command_is_nothing_yet(const struct hf_error *err)
+{
+	/* The text is part of the contract of core/store.h. */
+	return err->code == HF_ERR_UNSUPPORTED &&
+	       strcmp(err->text, "nothing is recorded yet") == 0;
 }

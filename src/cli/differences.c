@@ -25,7 +25,7 @@ void hf_differences_add(const struct hf_deltas *deltas, size_t limit,
 		hf_buffer_add_text(out, "  ");
 		hf_text_add_name(out, entry_of(delta)->path);
 		hf_buffer_add_text(out, ": ");
-		hf_delta_describe(delta, out);
+		hf_text_add_difference(out, delta);
 		if (entry_of(delta)->role == HF_ROLE_ALLOWED)
 			hf_buffer_add_text(out, " (commands may change it)");
 		hf_buffer_add_text(out, "\n");

@@ -88,10 +88,10 @@ static void say(struct hf_output *output, const char *word, const char *fmt,
 	va_copy(again, ap);
 	len = vsnprintf(NULL, 0, fmt, again);
 	va_end(again);
-	room = len < 0 ? NULL : hf_buffer_reserve(&line, (size_t)len + 1);
+	room = len < 0 ? NULL : hf_buffer_reserve(&line, (size_t)len);
 	if (room != NULL) {
 		(void)vsnprintf(room, (size_t)len + 1, fmt, ap);
-		line.len--;
+		line.len += (size_t)len;
 	}
 	hf_buffer_add_text(&line, "\n");
 	hf_output_lines(output, &line);

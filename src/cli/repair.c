@@ -80,7 +80,7 @@ static void add_difference(const struct hf_step *step, struct hf_buffer *out)
 	else if (step->now != NULL && step->want != NULL &&
 		 (step->change & (HF_CHANGE_CONTENT | HF_CHANGE_METADATA))) {
 		hf_buffer_add_text(out, ": ");
-		hf_delta_describe(&delta, out);
+		hf_text_add_difference(out, &delta);
 	}
 }
 

@@ -87,7 +87,7 @@ static void add_path(const struct hf_session *session,
 		hf_buffer_add_text(out, "was changed, and is at the end what "
 					"it was before");
 	} else {
-		hf_delta_describe(&delta, out);
+		hf_text_add_difference(out, &delta);
 		hf_report_comments(session, violation, out);
 	}
 	add_end_of_path(session, violation, out);
@@ -194,10 +194,12 @@ static void add_last_line(const struct hf_session *session,
 			  "violations");
 	hf_buffer_add_text(out, ", ");
 	add_changed(tally, out);
-	hf_buffer_printf(out, ", %zu of %zu verified; exit %d",
-			 session->verified_count, session->protected_count,
-			 session->exit_status);
-	add_command_said(session, out);
+	hf_buffer_printf(out, ", %zu of %zu verified",
+			 session->verified_count, session->protected_count);
+	if (session->exit_status != 0) {
+		hf_buffer_printf(out, "; exit %d", session->exit_status);
+		add_command_said(session, out);
+	}
 	hf_buffer_add_text(out, "\n");
 }
 
@@ -242,16 +244,18 @@ static void add_collision(const struct hf_session *session,
 			      "file was touched\n", code);
 }
 
-static void add_exec_failure(const struct hf_session *session,
-			     const struct hf_text_style *style,
-			     struct hf_buffer *out)
+/* It is set up after the start, and events can be lost at any time. */
+static void add_watch(const struct hf_session *session,
+		      const struct hf_text_style *style, struct hf_buffer *out)
 {
-	hf_text_begin(out, style, NULL);
-	hf_buffer_add_text(out, "cannot run '");
-	hf_text_add_name(out, session->argv[0]);
-	hf_buffer_printf(out, "': %s\n",
-			 session->exit_status == HF_STATUS_NOT_FOUND ?
-			 "command not found" : strerror(session->exec_errno));
+	if (session->is_watch_complete || style->is_quiet)
+		return;
+	hf_text_begin(out, style, "note");
+	hf_buffer_add_text(out, "the watch is incomplete: ");
+	hf_text_add_name(out, session->watch_why == NULL ? "unknown" :
+			 session->watch_why);
+	hf_buffer_add_text(out, "; the look at the end still finds every "
+				"change\n");
 }
 
 static void add_allowed(const struct hf_session *session,
@@ -283,8 +287,7 @@ void hf_report_text_finished(const struct hf_session *session,
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = session->violations.items[i];
 	qsort(sorted, count, sizeof(struct hf_violation *), by_path);
-	if (session->exec_errno != 0)
-		add_exec_failure(session, style, out);
+	add_watch(session, style, out);
 	if (style->is_verbose || (has_violations && !style->is_quiet))
 		add_leftovers(session, style, out);
 	tally = add_paths(session, sorted, style, out);
@@ -301,9 +304,7 @@ void hf_report_text_finished(const struct hf_session *session,
 		hf_buffer_add_text(out, "\n");
 	}
 	if (has_violations || session->status == HF_SESSION_UNRESTORED ||
-	    (session->status == HF_SESSION_ERROR && session->exec_errno == 0))
-		add_last_line(session, &tally, style, out);
-	else if (style->is_verbose && session->exec_errno == 0)
+	    session->status == HF_SESSION_ERROR || style->is_verbose)
 		add_last_line(session, &tally, style, out);
 	add_collision(session, style, out);
 }

@@ -71,7 +71,7 @@ static void add_drift(const struct hf_deltas *drift,
 		begin_note(out, style);
 		hf_text_add_name(out, entry->path);
 		hf_buffer_add_text(out, " changed since the last run: ");
-		hf_delta_describe(delta, out);
+		hf_text_add_difference(out, delta);
 		hf_buffer_add_text(out, "\n");
 		has_earlier |= (delta->change & ~(unsigned)HF_CHANGE_ADDED) != 0;
 	}
@@ -123,12 +123,9 @@ static void add_verbose(const struct hf_session *session,
 		hf_buffer_add_text(out, "nothing new\n");
 	}
 	hf_text_begin(out, style, NULL);
-	hf_buffer_printf(out, "session %s; gate %s, watch %s\n",
-			 session->name.text,
+	hf_buffer_printf(out, "session %s; gate %s\n", session->name.text,
 			 session->project->policy.gate == HF_GATE_OFF ? "off" :
-			 "not in this version",
-			 session->is_watch_complete ? "complete" :
-			 "incomplete");
+			 "not in this version");
 }
 
 void hf_report_text_begun(const struct hf_session *session,
@@ -151,13 +148,6 @@ void hf_report_text_begun(const struct hf_session *session,
 	}
 	if (drift != NULL)
 		add_drift(drift, style, out);
-	if (!session->is_watch_complete && session->watch_why != NULL) {
-		begin_note(out, style);
-		hf_buffer_add_text(out, "the watch is incomplete: ");
-		hf_text_add_name(out, session->watch_why);
-		hf_buffer_add_text(out, "; the look at the end still finds "
-					"every change\n");
-	}
 	/* What is worth a note does not change from run to run. */
 	if (session->notes != NULL && (session->is_first ||
 	    session->has_policy_changed || style->is_verbose))

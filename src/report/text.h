@@ -58,6 +58,12 @@ void hf_text_add_restore(struct hf_buffer *out, const char *path,
 			 const char *location);
 /* The number a name begins with, without zeros. */
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);
+/*
+ * hf_delta_describe() without what goes without saying: who writes a file also
+ * changes its mtime.
+ */
+void hf_text_add_difference(struct hf_buffer *out,
+			    const struct hf_delta *delta);
 /* "1 file", "2 files" */
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
 		       const char *many);

@@ -99,6 +99,23 @@ void hf_text_add_restore(struct hf_buffer *out, const char *path,
 	hf_buffer_add_text(out, location);
 }
 
+static bool is_only_mtime(const struct hf_entry *a, const struct hf_entry *b)
+{
+	return a->stat.mode == b->stat.mode && a->stat.uid == b->stat.uid &&
+	       a->stat.gid == b->stat.gid && strcmp(a->xattrs, b->xattrs) == 0;
+}
+
+void hf_text_add_difference(struct hf_buffer *out,
+			    const struct hf_delta *delta)
+{
+	struct hf_delta told = *delta;
+
+	if ((told.change & HF_CHANGE_CONTENT) && told.before != NULL &&
+	    told.after != NULL && is_only_mtime(told.before, told.after))
+		told.change &= ~(unsigned)HF_CHANGE_METADATA;
+	hf_delta_describe(&told, out);
+}
+
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
 		       const char *many)
 {
