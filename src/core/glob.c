@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A glob is a row of elements (a star, a bracket, an escaped byte, a byte); only
- * the last star ever has to be tried again, so that matching needs no recursion
- * and at most glob_len * text_len steps.
+ * A glob is a row of elements (a star, a bracket, an escaped byte, a byte).
+ * Only the last star ever has to be tried again, so that matching needs no
+ * recursion and at most glob_len * text_len steps.
  */
 #include "core/glob.h"
 

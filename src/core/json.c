@@ -46,7 +46,7 @@ static int build(const char *text, size_t len, struct hf_json *json,
 	return json->root ? 0 : hf_fail_memory(err);
 }
 
-/* -- a line ------------------------------------------------------------------ */
+/* -- a line ----------------------------------------------------------- */
 
 int hf_json_parse_line(const char *text, size_t len, struct hf_json **ret_json,
 		       struct hf_error *err)
@@ -74,7 +74,7 @@ int hf_json_parse_line(const char *text, size_t len, struct hf_json **ret_json,
 	return 0;
 }
 
-/* -- a document --------------------------------------------------------------- */
+/* -- a document ------------------------------------------------------- */
 
 static int fail_at(const struct hf_json *json, size_t offset,
 		   struct hf_error *err, const char *text)
@@ -111,7 +111,8 @@ static int check_document(const struct hf_json *json, char *blanked,
 	struct hf_json_fault fault;
 
 	if (json->len >= 3 && memcmp(json->text, "\xEF\xBB\xBF", 3) == 0)
-		return fail_at(json, 0, err, "a byte-order mark is not allowed");
+		return fail_at(json, 0, err,
+			       "a byte-order mark is not allowed");
 	if (!hf_is_utf8(json->text, json->len))
 		return fail_at(json, find_invalid_utf8(json->text, json->len),
 			       err, "the text is not valid UTF-8");
@@ -122,8 +123,8 @@ static int check_document(const struct hf_json *json, char *blanked,
 
 /*
  * The value behind this one in the order of the text: its first child, else the
- * next sibling of the nearest one that has any.  cJSON has no way up, so the path
- * is kept: parents[] has room for HF_JSON_DEPTH_MAX, which the check enforces.
+ * next sibling of the nearest one that has any.  cJSON has no way up, so the
+ * path is kept: the check has bounded its depth.
  */
 struct cursor {
 	const cJSON *value;
@@ -263,7 +264,7 @@ const hf_json_value *hf_json_root(const struct hf_json *json)
 	return json->root;
 }
 
-/* -- looking ------------------------------------------------------------------- */
+/* -- looking ---------------------------------------------------------- */
 
 bool hf_json_is_object(const hf_json_value *value)
 {
@@ -339,7 +340,7 @@ const char *hf_json_kind(const hf_json_value *value)
 	return value ? "null" : "nothing";
 }
 
-/* -- positions ------------------------------------------------------------------ */
+/* -- positions -------------------------------------------------------- */
 
 void hf_json_position(const struct hf_json *json, const hf_json_value *value,
 		      unsigned *ret_line, unsigned *ret_column)

@@ -3,8 +3,8 @@
  * Reading JSON: the one door to cJSON.
  *
  * Two kinds of input: a whole document written by a person (comments, positions
- * in every message), and a single line written by us (fast, strict).  Bounded in
- * size and depth.  Nothing here reads a file.
+ * in every message), and a single line written by us (fast, strict).  Bounded
+ * in size and depth.  Nothing here reads a file.
  *
  * Writing needs no library: hf_buffer_printf() and hf_buffer_add_json().
  */
@@ -24,7 +24,8 @@ struct hf_error;
 #define HF_JSON_DEPTH_MAX	32
 
 struct hf_json;		/* a parsed document or line; root value */
-typedef struct cJSON hf_json_value;	/* opaque here; borrowed from the document */
+/* Opaque here; borrowed from the document. */
+typedef struct cJSON hf_json_value;
 
 #define cleanup_json	CLEANUP(hf_json_free)
 void hf_json_free(struct hf_json **json);
@@ -48,7 +49,7 @@ MUST_CHECK int hf_json_parse_line(const char *text, size_t len,
 
 const hf_json_value *hf_json_root(const struct hf_json *json);
 
-/* -- looking (all accept NULL and then say "not there") -------------------- */
+/* -- looking (all accept NULL and then say "not there") --------------- */
 
 bool hf_json_is_object(const hf_json_value *value);
 bool hf_json_is_array(const hf_json_value *value);

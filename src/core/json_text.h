@@ -5,9 +5,9 @@
  *
  * cJSON builds the values but is lenient (control bytes in strings, "01", any
  * byte below the space as white space) and forgets positions.  What passes here
- * is safe to give to it: bounded in depth, no NUL byte, no U+0000, nothing behind
- * the value.  No recursion, no allocation.  Whether the bytes are UTF-8 is the
- * caller's to ask (hf_is_utf8()).
+ * is safe to give to it: bounded in depth, no NUL byte, no U+0000, nothing
+ * behind the value.  No recursion, no allocation.  Whether the bytes are UTF-8
+ * is the caller's to ask (hf_is_utf8()).
  */
 #ifndef HF_CORE_JSON_TEXT_H
 #define HF_CORE_JSON_TEXT_H

@@ -43,7 +43,7 @@ bool hf_path_glob_is_literal(const struct hf_path_glob *glob)
 	return glob->part_count == 0;
 }
 
-/* -- taking apart ----------------------------------------------------------- */
+/* -- taking apart ----------------------------------------------------- */
 
 static int fail(const char *text, const char *what, struct hf_error *err)
 {
@@ -229,7 +229,7 @@ int hf_path_glob_parse(struct hf_path_glob *glob, const char *text,
 	return 0;
 }
 
-/* -- comparing --------------------------------------------------------------- */
+/* -- comparing -------------------------------------------------------- */
 
 static bool is_empty(const struct rest *rest)
 {

@@ -56,7 +56,7 @@ bool hf_path_glob_matches(const struct hf_path_glob *glob, const char *path,
 /* Can it match anything beneath the directory path? */
 bool hf_path_glob_reaches(const struct hf_path_glob *glob, const char *path,
 			  size_t skipped_len);
-/* Does it match everything beneath the directory path?  May say no too often. */
+/* Does it match all that is beneath the directory path?  No may be wrong. */
 bool hf_path_glob_covers(const struct hf_path_glob *glob, const char *path);
 
 #endif /* HF_CORE_PATH_GLOB_H */

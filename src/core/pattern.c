@@ -3,10 +3,10 @@
  * Many patterns, found by their anchors.
  *
  * A pattern can only match a path that is its anchor (the fixed part it begins
- * with) or lies beneath it.  So the patterns of one anchor form a group, and for a
- * path only the groups of its own beginnings are looked up: "", "a", "a/b" for
- * "a/b".  Every beginning of an anchor is a group too, to answer whether anything
- * deeper is named.
+ * with) or lies beneath it.  So the patterns of one anchor form a group, and
+ * for a path only the groups of its own beginnings are looked up: "", "a",
+ * "a/b" for "a/b".  Every beginning of an anchor is a group too, to answer
+ * whether anything deeper is named.
  */
 #include "core/pattern.h"
 
@@ -97,7 +97,7 @@ const char *hf_patterns_text(const struct hf_patterns *patterns, size_t index)
 	return patterns->patterns[index].glob.text;
 }
 
-/* -- the beginnings of a path ---------------------------------------------------- */
+/* -- the beginnings of a path ----------------------------------------- */
 
 /* FNV-1a, so that each beginning's hash goes on from that of the one before. */
 struct beginning {
@@ -144,9 +144,9 @@ static bool next_beginning(struct beginning *beginning)
 }
 
 /* The root has no component of its own: everything in it begins with "". */
-static size_t path_len_of(const char *path)
+static const char *without_dot(const char *path)
 {
-	return strcmp(path, ".") == 0 ? 0 : strlen(path);
+	return strcmp(path, ".") == 0 ? "" : path;
 }
 
 static size_t find_group(const struct hf_patterns *patterns,
@@ -170,7 +170,7 @@ static size_t find_group(const struct hf_patterns *patterns,
 	return link;
 }
 
-/* -- adding ------------------------------------------------------------------- */
+/* -- adding ----------------------------------------------------------- */
 
 /* Room for one more element; false when out of memory. */
 static bool grow(void **array, size_t count, size_t *capacity, size_t size)
@@ -318,16 +318,19 @@ int hf_patterns_add(struct hf_patterns *patterns, const char *text,
 	return add_to_groups(patterns, err);
 }
 
-/* -- asking ---------------------------------------------------------------------- */
+/* -- asking ----------------------------------------------------------- */
 
 const char *hf_patterns_match_past(const struct hf_patterns *patterns,
 				   const char *path, size_t skipped_len,
 				   bool is_directory)
 {
-	struct beginning beginning = begin(path, path_len_of(path));
+	struct beginning beginning = begin(path, strlen(path));
 	const struct hf_path_glob *glob;
 	size_t best = 0;
 
+	/* No pattern can name the root itself. */
+	if (strcmp(path, ".") == 0)
+		return NULL;
 	while (next_beginning(&beginning)) {
 		const size_t group = find_group(patterns, &beginning);
 		size_t link = group ? patterns->groups[group - 1].newest : 0;
@@ -354,12 +357,15 @@ const char *hf_patterns_match(const struct hf_patterns *patterns,
 bool hf_patterns_reach_past(const struct hf_patterns *patterns,
 			    const char *path, size_t skipped_len)
 {
-	const size_t path_len = path_len_of(path);
-	struct beginning beginning = begin(path, path_len);
+	const char *const directory = without_dot(path);
+	const size_t path_len = strlen(directory);
+	struct beginning beginning = begin(directory, path_len);
 	size_t taken = 0;	/* newest that takes in something beneath */
 	size_t left = 0;	/* newest that takes out everything beneath */
 
-	path = path_len > 0 ? path : "";
+	/* A root that looks like one to skip is not: somebody chose it. */
+	if (skipped_len > path_len)
+		skipped_len = path_len;
 	while (next_beginning(&beginning)) {
 		const size_t link = find_group(patterns, &beginning);
 		const struct group *const group =
@@ -375,10 +381,10 @@ bool hf_patterns_reach_past(const struct hf_patterns *patterns,
 
 			if (glob->is_negated) {
 				if (at > left &&
-				    hf_path_glob_covers(glob, path))
+				    hf_path_glob_covers(glob, directory))
 					left = at;
 			} else if (at > taken &&
-				   hf_path_glob_reaches(glob, path,
+				   hf_path_glob_reaches(glob, directory,
 							skipped_len)) {
 				taken = at;
 			}
@@ -391,7 +397,7 @@ bool hf_patterns_reach_beneath(const struct hf_patterns *patterns,
 			       const char *path, bool is_skipped)
 {
 	return hf_patterns_reach_past(patterns, path,
-				      is_skipped ? path_len_of(path) : 0);
+				      is_skipped ? strlen(path) : 0);
 }
 
 bool hf_patterns_literal(const struct hf_patterns *patterns, size_t *position,
@@ -447,7 +453,7 @@ bool hf_patterns_outside(const struct hf_patterns *patterns, size_t *position,
 	return false;
 }
 
-/* -- text -------------------------------------------------------------------------- */
+/* -- text ------------------------------------------------------------- */
 
 bool hf_pattern_match_text(const char *pattern, const char *text)
 {

@@ -2,18 +2,19 @@
 /*
  * Patterns that name protected entries.  Pure: nothing looks at a file system.
  *
- *	*  ?  [a-z] [!a-z]	within one component, a leading dot too
- *	**			across components (a whole component): any number
- *				of them, at the end at least one
- *	trailing /		the directory and all that lies beneath it; without
- *				a wildcard whatever has the name, else directories
- *	leading !		takes out what an earlier pattern took in
- *	\x			the byte x itself
+ *	* ? [a-z] [!a-z]
+ *			within one component, a leading dot too
+ *	**		across components (a whole component): any number of
+ *			them, at the end at least one
+ *	trailing /	the directory and all that lies beneath it; without a
+ *			wildcard whatever has the name, else directories alone
+ *	leading !	takes out what an earlier pattern took in
+ *	\x		the byte x itself
  *
- * Relative to the root; absolute ones (also "~/", replaced by the home directory
- * before it comes here) name entries outside it.  The last pattern that matches
- * wins.  Bytes are compared as they are.  A pattern without a wildcard is
- * "literal": it names one path whether that exists or not.
+ * Relative to the root; absolute ones (also "~/", replaced by the home
+ * directory before it comes here) name entries outside it.  The last pattern
+ * that matches wins.  Bytes are compared as they are.  A pattern without a
+ * wildcard is "literal": it names one path whether that exists or not.
  *
  * 10,000 patterns stay fast: literal ones are looked up, not tried in turn, and
  * of the others only those whose fixed directory part is on the path's way.
@@ -71,8 +72,8 @@ bool hf_patterns_reach_beneath(const struct hf_patterns *patterns,
 /*
  * The same two questions where the first skipped_len bytes of path lead to a
  * skipped directory (the innermost one): "**" does not count when it leads into
- * it, unless a name that stands behind names that directory.  What "!" takes out
- * is out everywhere.
+ * it, unless a name that stands behind names that directory.  What "!" takes
+ * out is out everywhere.
  *
  *	"**" / "x.toml"			not "node_modules/x.toml"
  *	"**" / "node_modules" / "*"	"a/node_modules/x", skipped_len 14
@@ -89,7 +90,8 @@ bool hf_patterns_reach_past(const struct hf_patterns *patterns,
 
 /*
  * Literal patterns that are not taken out again, in order, each path once: for
- * entries that do not exist.  A trailing slash is cut off.  False behind the last one.
+ * entries that do not exist.  A trailing slash is cut off.  False behind the
+ * last one.
  */
 bool hf_patterns_literal(const struct hf_patterns *patterns, size_t *position,
 			 const char **ret_path, const char **ret_rule);
@@ -97,8 +99,8 @@ bool hf_patterns_literal(const struct hf_patterns *patterns, size_t *position,
 /*
  * The fixed directory part of every absolute pattern: where to start walking
  * outside the root.  All that matches lies beneath it ("/a" for "/a/b" and
- * "/a/b/", "/a/b" for "/a/b/" and a wildcard); none lies beneath another.  False
- * behind the last one.
+ * "/a/b/", "/a/b" for "/a/b/" and a wildcard); none lies beneath another.
+ * False behind the last one.
  */
 bool hf_patterns_outside(const struct hf_patterns *patterns, size_t *position,
 			 const char **ret_directory);

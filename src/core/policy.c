@@ -45,7 +45,7 @@ void hf_policy_done(struct hf_policy *policy)
 	errno = saved;
 }
 
-/* -- patterns -------------------------------------------------------------------- */
+/* -- patterns --------------------------------------------------------- */
 
 int hf_policy_need_list(const struct hf_policy *policy,
 			struct hf_patterns **list, struct hf_error *err)
@@ -105,7 +105,7 @@ int hf_policy_add_pattern(const struct hf_policy *policy,
 	return hf_patterns_add(*list, expanded.data, err);
 }
 
-/* -- options ----------------------------------------------------------------------- */
+/* -- options ---------------------------------------------------------- */
 
 static bool is_empty(const char *const *texts)
 {
@@ -178,7 +178,7 @@ static int add_options(struct hf_policy *policy,
 	return 0;
 }
 
-/* -- the file ------------------------------------------------------------------------ */
+/* -- the file --------------------------------------------------------- */
 
 /* The path that an entry of path (canonical) has; NULL when out of memory. */
 static char *entry_of(const char *path, const char *root)
@@ -276,7 +276,7 @@ int hf_policy_load(struct hf_policy *policy,
 	return file ? shield_file(policy, err) : 0;
 }
 
-/* -- asking ------------------------------------------------------------------------- */
+/* -- asking ----------------------------------------------------------- */
 
 static bool command_matches(const char *match, const char *const *argv)
 {

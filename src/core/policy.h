@@ -58,7 +58,7 @@ struct hf_policy {
 	/* The policy file in use or NULL: its directory is canonical, itself it
 	 * may be a link. */
 	char *file;
-	/* The policy file as an entry's path: relative when beneath the root. */
+	/* The policy file as an entry's path: relative beneath the root. */
 	char *file_entry;
 };
 
@@ -83,12 +83,13 @@ struct hf_policy_options {
 };
 
 /*
- * Discovery (DESIGN section 2): the canonical root, and the policy file or NULL;
- * both to free().  The policy file is --config, else the nearest holdfast.json
- * from the working directory upwards, not beyond the first directory that holds
- * .git, a file-system boundary or the home directory.  HF_ERR_DENIED when one
- * that was found is owned by neither the user nor root (one that was named is
- * trusted); HF_ERR_USAGE when --root is no directory or the file cannot be read.
+ * Discovery (DESIGN section 2): the canonical root, and the policy file or
+ * NULL; both to free().  The policy file is --config, else the nearest
+ * holdfast.json from the working directory upwards, not beyond the first
+ * directory that holds .git, a file-system boundary or the home directory.
+ * HF_ERR_DENIED when one that was found is owned by neither the user nor root
+ * (one that was named is trusted); HF_ERR_USAGE when --root is no directory or
+ * the file cannot be read.
  */
 MUST_CHECK int hf_policy_find(const struct hf_policy_options *options,
 			      char **ret_root, char **ret_file,
@@ -96,11 +97,11 @@ MUST_CHECK int hf_policy_find(const struct hf_policy_options *options,
 
 /*
  * Read file (NULL: none), then lay the options over it: patterns of options
- * come behind those of the file; the default pattern counts when the file has no
- * "protect" and the options none either.  The policy file itself is protected at
- * last, whatever "!" and "allow" say.  All failures are HF_ERR_USAGE (with line
- * and column), HF_ERR_DENIED as above, HF_ERR_LIMIT or HF_ERR_SYSTEM.  *policy
- * must be HF_POLICY_INIT.
+ * come behind those of the file; the default pattern counts when the file has
+ * no "protect" and the options none either.  The policy file itself is
+ * protected at last, whatever "!" and "allow" say.  All failures are
+ * HF_ERR_USAGE (with line and column), HF_ERR_DENIED as above, HF_ERR_LIMIT or
+ * HF_ERR_SYSTEM.  *policy must be HF_POLICY_INIT.
  */
 MUST_CHECK int hf_policy_load(struct hf_policy *policy,
 			      const struct hf_policy_options *options,
@@ -109,8 +110,8 @@ MUST_CHECK int hf_policy_load(struct hf_policy *policy,
 
 /*
  * The parser behind it: text of a policy file; name is for messages, home
- * replaces "~" in patterns (NULL: unknown).  protect and allow stay NULL when the
- * file does not have these keys.
+ * replaces "~" in patterns (NULL: unknown).  protect and allow stay NULL when
+ * the file does not have these keys.
  */
 MUST_CHECK int hf_policy_parse(struct hf_policy *policy, const char *name,
 			       const char *text, size_t len, const char *home,

@@ -3,6 +3,8 @@
  * Read the text of holdfast.json: one table of keys an object, one function a
  * key.  docs/holdfast.schema.json says the same to editors; a test compares.
  */
+#include "core/policy.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/json.h"
-#include "core/policy.h"
 #include "core/policy_internal.h"
 
 /* Far above what anyone needs, far below what arithmetic can bear. */
@@ -29,7 +30,7 @@ struct key {
 		    struct hf_error *err);
 };
 
-/* -- values ------------------------------------------------------------------------ */
+/* -- values ----------------------------------------------------------- */
 
 static int fail_type(const struct reader *reader, const hf_json_value *value,
 		     const char *expected, struct hf_error *err)
@@ -160,7 +161,7 @@ static int read_members(const struct reader *reader,
 	return 0;
 }
 
-/* -- "retention" --------------------------------------------------------------------- */
+/* -- "retention" ------------------------------------------------------ */
 
 static int read_contents(const struct reader *reader,
 			 const hf_json_value *value, struct hf_error *err)
@@ -198,7 +199,7 @@ static int read_retention(const struct reader *reader,
 	return read_members(reader, value, keys, HF_COUNT(keys), err);
 }
 
-/* -- "commands" ---------------------------------------------------------------------- */
+/* -- "commands" ------------------------------------------------------- */
 
 /* The rule that is being read is the last one. */
 static struct hf_command_rule *last_rule(const struct reader *reader)
@@ -271,7 +272,7 @@ static int read_commands(const struct reader *reader,
 	return rc;
 }
 
-/* -- the other keys ------------------------------------------------------------------- */
+/* -- the other keys --------------------------------------------------- */
 
 static int read_schema(const struct reader *reader, const hf_json_value *value,
 		       struct hf_error *err)

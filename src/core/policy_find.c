@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the root and the policy file are. */
+#include "core/policy.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "core/policy.h"
 #include "core/policy_internal.h"
 #include "platform/file.h"
 #include "platform/system.h"
@@ -35,7 +36,7 @@ char *hf_policy_home(void)
 	return canonical ? canonical : take_ptr(&home);
 }
 
-/* -- the file ------------------------------------------------------------------- */
+/* -- the file --------------------------------------------------------- */
 
 static int check_owner(const char *file, uint32_t uid, struct hf_error *err)
 {
@@ -105,7 +106,7 @@ static int named_file(const char *config, char **ret_file, struct hf_error *err)
 	return 0;
 }
 
-/* -- searching upwards -------------------------------------------------------------- */
+/* -- searching upwards ------------------------------------------------ */
 
 /* The entry name of directory (canonical): 1 with its path, or 0. */
 static int find_name(const char *directory, const char *name, char **ret_path,
@@ -205,7 +206,7 @@ static int search(const char *start, char **ret_file, char **ret_git,
 	}
 }
 
-/* -- both ------------------------------------------------------------------------- */
+/* -- both ------------------------------------------------------------- */
 
 static int named_root(const char *name, char **ret_root, struct hf_error *err)
 {
