@@ -94,8 +94,10 @@ stripped=$(code $(grep '\.[ch]$' "$list"))
 
 banned='strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atoll|strtol|strtoul'
 banned="$banned|strtoll|strtoull|gets|system|popen|mktemp|tmpnam"
-banned="$banned|chdir|umask|alloca"
+banned="$banned|alloca"
 deny "($banned)[[:space:]]*\(" 'tests/support/[a-z_]+\.c|none' 'a banned function'
+deny '(chdir|umask)[[:space:]]*\(' 'tests/[a-z]+/[a-z_]+\.c' \
+	'a banned function: the state belongs to the whole process'
 deny 'goto[[:space:]]' none 'goto: use the cleanup attribute'
 deny '(secure_)?getenv[[:space:]]*\(' \
 	'src/platform/linux/system\.c|tests/[a-z]+/[a-z_]+\.[ch]' \
