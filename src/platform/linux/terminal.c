@@ -56,16 +56,21 @@ void hf_terminal_write(int fd, const char *text, size_t len)
 {
 	const struct timespec no_wait = {.tv_sec = 0};
 	sigset_t pipe_signal;
+	sigset_t blocked;
 	sigset_t before;
 	sigset_t pending;
 
 	/* A reader that went away must not end us: SIGPIPE is kept from being
-	 * delivered, and taken back unless somebody else had sent one. */
+	 * delivered, and taken back unless somebody else had sent one.  And a
+	 * terminal that stops background writers (stty tostop) lets those write
+	 * that block SIGTTOU: what we have to say must not stop the job. */
 	(void)sigemptyset(&pipe_signal);
 	(void)sigaddset(&pipe_signal, SIGPIPE);
+	blocked = pipe_signal;
+	(void)sigaddset(&blocked, SIGTTOU);
 	(void)sigemptyset(&pending);
 	(void)sigpending(&pending);
-	(void)pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+	(void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	write_all(fd, text, len);
 	if (sigismember(&pending, SIGPIPE) == 0)
 		(void)HF_CALL(sigtimedwait(&pipe_signal, NULL, &no_wait));
