@@ -25,7 +25,7 @@
 
 /*
  * The canonical form of an absolute path of which the end may not exist (or not
- * be accessible: whoever opens it will say so).  NULL with errno.
+ * be accessible: opening it fails, too, and says so).  NULL with errno.
  */
 static char *canonical_as_far(const char *path)
 {
@@ -39,7 +39,9 @@ static char *canonical_as_far(const char *path)
 	while (!(real = hf_file_canonical(start))) {
 		const size_t len = hf_path_parent_len(start);
 
-		if (!hf_scan_is_tolerable(-errno) || strlen(start) == len)
+		if (!hf_scan_is_absence(-errno) && errno != EACCES)
+			return NULL;
+		if (strlen(start) == len)
 			return NULL;
 		start[len] = '\0';
 	}

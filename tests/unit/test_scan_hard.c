@@ -261,6 +261,18 @@ Test(scan_hard, a_path_longer_than_can_be)
 	cr_expect_eq(other.rc, 0, "%s", other.err.text);
 }
 
+Test(scan_hard, directories_deeper_than_can_be)
+{
+	const int fd = dig(4109);
+	cleanup_look struct look look;
+
+	(void)close(fd);
+	scan(&look, "**/*xyz", false);
+	fill_in();
+	cr_expect_eq(look.rc, HF_ERR_LIMIT);
+	cr_expect(strstr(look.err.text, "longer than 4095 bytes"));
+}
+
 Test(scan_hard, many_files_on_two_threads)
 {
 	cleanup_look struct look look;

@@ -139,6 +139,7 @@ Test(scan_side, left_behind_at_the_end)
 	hf_put_file(root_fd, "d/b.db-wal", "w");
 	hf_put_file(root_fd, "d/b.db-shm", "s");
 	hf_put_file(root_fd, "other.txt-wal", "w");
+	hf_put_file(root_fd, "other.txt-shm", "s");
 	hf_put_file(root_fd, "new.db", "n");
 	hf_put_file(root_fd, "new.db-shm", "s");
 	options.before = &before;

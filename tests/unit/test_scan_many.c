@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading many files on two threads. */
+#include "core/scan.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "support/check.h"
+#include "support/scanned.h"
+#include "support/tmpdir.h"
+
+static char *root;
+static int root_fd = -1;
+static struct hf_policy policy = HF_POLICY_INIT;
+static struct hf_scan_options options;
+static struct hf_tree tree = HF_TREE_INIT;
+
+static void plant_many(unsigned directories, unsigned files)
+{
+	struct hf_error err;
+	char name[64];
+
+	root = hf_tmpdir_make();
+	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned d = 0; d < directories; d++) {
+		(void)snprintf(name, sizeof(name), "d%u", d);
+		cr_assert_eq(mkdirat(root_fd, name, 0755), 0);
+		for (unsigned f = 0; f < files; f++) {
+			(void)snprintf(name, sizeof(name), "d%u/f%u", d, f);
+			hf_put_file(root_fd, name, name);
+		}
+	}
+	hf_make_policy(&policy, "**", "");
+	options = (struct hf_scan_options){
+		.policy = &policy, .root_fd = root_fd, .root = root,
+	};
+	cr_assert_eq(hf_scan(&options, &tree, NULL, &err), 0, "%s", err.text);
+}
+
+static void cut(void)
+{
+	hf_tree_done(&tree);
+	hf_policy_done(&policy);
+	(void)close(root_fd);
+	hf_tmpdir_remove(root);
+}
+
+TestSuite(scan_many, .fini = cut);
+
+/* -- a sink that counts; two threads use it -------------------------------- */
+
+struct seen {
+	atomic_uint begun;
+	atomic_uint ended;
+	atomic_uint again;
+	unsigned refuse_at;		/* the end that fails; 0: none */
+};
+
+static int on_begin(void *context, unsigned worker,
+		    const struct hf_entry *entry, struct hf_error *err)
+{
+	struct seen *const seen = context;
+
+	(void)entry;
+	(void)err;
+	cr_assert_lt(worker, 2);
+	atomic_fetch_add(&seen->begun, 1);
+	return 0;
+}
+
+static int on_data(void *context, unsigned worker, const void *data,
+		   size_t len, struct hf_error *err)
+{
+	(void)context;
+	(void)worker;
+	(void)data;
+	(void)len;
+	(void)err;
+	return 0;
+}
+
+static int on_end(void *context, unsigned worker, struct hf_entry *entry,
+		  struct hf_error *err)
+{
+	struct seen *const seen = context;
+
+	(void)worker;
+	(void)entry;
+	if (atomic_fetch_add(&seen->ended, 1) + 1 == seen->refuse_at)
+		return hf_fail(err, HF_ERR_LIMIT, "the sink is full");
+	return 0;
+}
+
+static void on_again(void *context, unsigned worker,
+		     const struct hf_entry *entry)
+{
+	struct seen *const seen = context;
+
+	(void)worker;
+	(void)entry;
+	atomic_fetch_add(&seen->again, 1);
+}
+
+static int read_with(struct seen *seen, struct hf_error *err)
+{
+	const struct hf_scan_sink sink = {
+		.context = seen, .begin = on_begin, .data = on_data,
+		.end = on_end, .again = on_again,
+	};
+	const int descriptors = hf_open_descriptors();
+	const int rc =
+		hf_scan_read(&options, &tree, &sink, false, NULL, err);
+
+	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
+	return rc;
+}
+
+Test(scan_many, each_has_its_hash)
+{
+	struct seen seen = { .refuse_at = 0 };
+	struct hf_error err;
+	size_t files = 0;
+
+	plant_many(20, 100);
+	cr_assert_eq(read_with(&seen, &err), 0, "%s", err.text);
+	for (size_t i = 0; i < tree.count; i++) {
+		const struct hf_entry *const entry = &tree.entries[i];
+		const struct hf_hash hash =
+			hf_hash_of(entry->path, strlen(entry->path));
+
+		if (entry->stat.kind != HF_KIND_FILE)
+			continue;
+		files++;
+		cr_expect(entry->has_hash, "%s", entry->path);
+		cr_expect(hf_hash_equal(&entry->hash, &hash), "%s",
+			  entry->path);
+	}
+	cr_expect_eq(files, 2000);
+	cr_expect_eq(seen.begun, 2000);
+	cr_expect_eq(seen.ended, 2000);
+	cr_expect_eq(seen.again, 0);
+}
+
+Test(scan_many, a_failing_sink_ends_it)
+{
+	struct seen seen = { .refuse_at = 100 };
+	struct hf_error err = { .code = 0 };
+
+	plant_many(20, 100);
+	cr_expect_eq(read_with(&seen, &err), HF_ERR_LIMIT);
+	cr_expect_str_eq(err.text, "the sink is full");
+	/* Both workers finish what they hold and take no more. */
+	cr_expect_lt(seen.ended, 300);
+	cr_expect_eq(seen.again, 1);
+}
+
+struct progress_seen {
+	uint64_t bytes;
+	size_t entries;
+	unsigned updates;
+	bool is_backwards;
+};
+
+static void on_progress(void *context, uint64_t done_bytes, uint64_t all_bytes,
+			size_t done_entries, size_t all_entries)
+{
+	struct progress_seen *const seen = context;
+
+	seen->is_backwards |= done_bytes < seen->bytes ||
+			      done_entries < seen->entries ||
+			      done_bytes > all_bytes ||
+			      done_entries > all_entries;
+	seen->bytes = done_bytes;
+	seen->entries = done_entries;
+	seen->updates++;
+}
+
+Test(scan_many, progress_reaches_the_end)
+{
+	struct progress_seen seen = { .updates = 0 };
+	struct hf_progress progress = { .update = on_progress,
+					.context = &seen };
+	struct hf_error err;
+
+	plant_many(10, 100);
+	cr_assert_eq(hf_scan_read(&options, &tree, NULL, false, &progress,
+				  &err),
+		     0);
+	cr_expect_not(seen.is_backwards);
+	cr_expect_eq(seen.entries, 1000);
+	cr_expect_eq(seen.bytes, 10 * (10 * 5 + 90 * 6));
+	/* Now and then, not for each of many small files. */
+	cr_expect_lt(seen.updates, 100);
+}
