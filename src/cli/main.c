@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 	cleanup_output struct hf_output output = HF_OUTPUT_INIT;
 	enum hf_command_id id;
 
+	hf_terminal_fill();
 	if (argc < 2) {
 		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 

@@ -12,6 +12,12 @@
 #define HF_STDOUT	1
 #define HF_STDERR	2
 
+/*
+ * Open those of the three that are closed on nothing, so that no file of ours
+ * takes their place and becomes somebody's output.  The command still finds them
+ * closed.
+ */
+void hf_terminal_fill(void);
 bool hf_terminal_is(int fd);
 /* Columns, or 80 when unknown. */
 unsigned hf_terminal_width(int fd);

@@ -141,10 +141,15 @@ void hf_report_text_begun(const struct hf_session *session,
 		add_verbose(session, style, out);
 	if (session->has_policy_changed) {
 		begin_note(out, style);
-		hf_buffer_printf(out, "the policy changed since the last run: "
-				      "protects %zu -> %zu\n",
-				 session->protected_before,
-				 session->protected_count);
+		hf_buffer_add_text(out, "the policy changed since the last "
+					"run: ");
+		if (session->protected_before == session->protected_count)
+			hf_buffer_printf(out, "it still protects %zu\n",
+					 session->protected_count);
+		else
+			hf_buffer_printf(out, "protects %zu -> %zu\n",
+					 session->protected_before,
+					 session->protected_count);
 	}
 	if (drift != NULL)
 		add_drift(drift, style, out);

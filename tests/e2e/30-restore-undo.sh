@@ -77,7 +77,7 @@ silent 'the drift is known'
 
 # An earlier snapshot by its name, from the log.
 expect 0 "$holdfast" log
-first=$(grep -oE '[0-9]{8}[^ ]*|s[0-9]+|[0-9a-f]{8,}' "$dir/out" | tail -n 1)
+first=$(sed -n 's/.* snapshot \([0-9]*\)$/\1/p' "$dir/out" | tail -n 1)
 [ -n "$first" ] || fail 'the log names no snapshot'
 expect 0 "$holdfast" restore --from "$first"
 unchanged project

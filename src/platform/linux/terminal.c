@@ -2,6 +2,7 @@
 /* Speak with the person at the terminal. */
 #include "platform/terminal.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,18 @@
 #include "platform/linux/file_internal.h"
 
 #define DEFAULT_WIDTH 80
+
+void hf_terminal_fill(void)
+{
+	int fd;
+
+	/* The lowest free number is taken each time. */
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
+}
 
 bool hf_terminal_is(int fd)
 {
