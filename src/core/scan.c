@@ -111,12 +111,15 @@ static int add_literal(const struct hf_scan_options *options,
 {
 	cleanup_free char *path = literal_entry_path(options, literal);
 	struct hf_entry *entry;
+	int rc;
 
 	if (!path)
 		return fail_outside(err, literal);
-	if (hf_tree_find(found, path) ||
-	    hf_scan_is_behind_link(options, path, notes))
+	if (hf_tree_find(found, path))
 		return 0;
+	rc = hf_scan_is_behind_link(options, path, notes, err);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
 	entry = hf_tree_add(tree, path);
 	if (!entry)
 		return hf_fail_memory(err);

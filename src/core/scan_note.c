@@ -13,44 +13,70 @@
 #include "core/scan.h"
 #include "core/scan_entry.h"
 
-static bool is_link(const struct hf_scan_options *options, const char *path)
+/* 1 or 0, or -errno. */
+static int is_link(const struct hf_scan_options *options, const char *path)
 {
 	cleanup_fd int fd = -1;
 	struct hf_stat stat;
 	const char *name;
+	int rc;
 
 	fd = hf_scan_open_parent(options->root_fd, path, &name);
-	return fd >= 0 && hf_file_stat_at(fd, name, &stat) == 0 &&
-	       stat.kind == HF_KIND_LINK;
+	if (fd < 0)
+		return fd;
+	rc = hf_file_stat_at(fd, name, &stat);
+	return rc < 0 ? rc : stat.kind == HF_KIND_LINK;
 }
 
-bool hf_scan_is_behind_link(const struct hf_scan_options *options,
-			    const char *path, struct hf_buffer *notes)
+/*
+ * The first component of path that is a link, into prefix.  1, or 0 when there
+ * is none as far as path exists, or -errno.
+ */
+static int find_link(const struct hf_scan_options *options, const char *path,
+		     char prefix[HF_PATH_MAX])
+{
+	const char *slash;
+
+	for (slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		const size_t len = (size_t)(slash - path);
+		int rc;
+
+		memcpy(prefix, path, len);
+		prefix[len] = '\0';
+		rc = is_link(options, prefix);
+		if (hf_scan_is_absence(rc))
+			return 0;
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+int hf_scan_is_behind_link(const struct hf_scan_options *options,
+			   const char *path, struct hf_buffer *notes,
+			   struct hf_error *err)
 {
 	cleanup_fd int fd = -1;
 	char prefix[HF_PATH_MAX];
 	const char *name;
-	const char *slash;
+	int rc;
 
 	fd = hf_scan_open_parent(options->root_fd, path, &name);
-	if (fd != -ENOTDIR && fd != -ELOOP)
-		return false;
-	for (slash = strchr(path + 1, '/'); slash;
-	     slash = strchr(slash + 1, '/')) {
-		const size_t len = (size_t)(slash - path);
-
-		memcpy(prefix, path, len);
-		prefix[len] = '\0';
-		if (!is_link(options, prefix))
-			continue;
-		if (notes)
-			hf_buffer_printf(notes,
-					 "'%s' lies behind the link '%s' and is "
-					 "not protected; name its target\n",
-					 HF_QUOTE(path), HF_QUOTE(prefix));
-		return true;
-	}
-	return false;
+	if (fd >= 0 || fd == -ENOENT)
+		return 0;
+	rc = hf_scan_is_absence(fd) ? find_link(options, path, prefix) : fd;
+	if (rc < 0 && options->is_tolerant && hf_scan_is_tolerable(rc))
+		return 0;
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot look at '%s'",
+				      HF_QUOTE(path));
+	if (rc > 0 && notes)
+		hf_buffer_printf(notes,
+				 "'%s' lies behind the link '%s' and is not "
+				 "protected; name its target\n",
+				 HF_QUOTE(path), HF_QUOTE(prefix));
+	return rc;
 }
 
 /* Those are noted one by one, see hf_scan_is_behind_link(). */

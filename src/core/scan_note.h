@@ -5,8 +5,6 @@
 #ifndef HF_CORE_SCAN_NOTE_H
 #define HF_CORE_SCAN_NOTE_H
 
-#include <stdbool.h>
-
 #include "base/defs.h"
 
 struct hf_buffer;
@@ -16,12 +14,14 @@ struct hf_scan_options;
 struct hf_tree;
 
 /*
- * Does a link stand where path has a directory?  Then path is not followed, and
- * a note (notes may be NULL) says so.
+ * Does a link stand where path has a directory?  1 or 0; negative when that
+ * cannot be found out.  Then path is not followed, and a note (notes may be
+ * NULL) says so.
  */
-MUST_CHECK bool hf_scan_is_behind_link(const struct hf_scan_options *options,
-				       const char *path,
-				       struct hf_buffer *notes);
+MUST_CHECK int hf_scan_is_behind_link(const struct hf_scan_options *options,
+				      const char *path,
+				      struct hf_buffer *notes,
+				      struct hf_error *err);
 
 /*
  * The link at path (as patterns see it) is not entered.  A note when it leads to
