@@ -3,8 +3,13 @@
  * Carry out a plan, each step for itself.
  *
  * Directories first, parents before children, so that everything else has a
- * place; contents, pack by pack; links, nodes and metadata; removals.  Last the
- * times of the directories in which something happened.
+ * place; contents, pack by pack; links and nodes; removals.  Last the times of the
+ * directories in which something happened.
+ *
+ * Names that share a file want an order of their own.  What is kept of one must
+ * not have been changed through another: so additions with other names go before
+ * everything, and what changes a file itself (contents written in place,
+ * metadata) comes after what only takes names away from it.
  */
 #include "core/restore.h"
 
@@ -96,13 +101,26 @@ static void run_directories(struct hf_restore_run *run)
 	}
 }
 
-/* Everything that has not been its turn yet, in the plan's order. */
-static void run_others(struct hf_restore_run *run)
+/* Additions that are another name of some file. */
+static void run_shared_removals(struct hf_restore_run *run)
 {
 	for (size_t i = 0; i < run->plan->count; i++) {
 		struct hf_step *const step = &run->plan->steps[i];
 
-		if (step->result == HF_STEP_WAITING)
+		if (step->action == HF_ACTION_REMOVE && step->now &&
+		    step->now->stat.kind == HF_KIND_FILE &&
+		    step->now->stat.nlink > 1)
+			run_step(run, step);
+	}
+}
+
+/* Those of one action that have not been their turn yet, in order. */
+static void run_action(struct hf_restore_run *run, enum hf_action action)
+{
+	for (size_t i = 0; i < run->plan->count; i++) {
+		struct hf_step *const step = &run->plan->steps[i];
+
+		if (step->result == HF_STEP_WAITING && step->action == action)
 			run_step(run, step);
 	}
 }
@@ -135,9 +153,14 @@ int hf_restore_apply(struct hf_plan *plan,
 		.context = context,
 	};
 
+	run_shared_removals(&run);
 	run_directories(&run);
-	hf_restore_contents(&run);
-	run_others(&run);
+	hf_restore_contents(&run, false);
+	run_action(&run, HF_ACTION_PUT_LINK);
+	run_action(&run, HF_ACTION_PUT_NODE);
+	run_action(&run, HF_ACTION_REMOVE);
+	hf_restore_contents(&run, true);
+	run_action(&run, HF_ACTION_SET_METADATA);
 	set_times(&run);
 	if (!run.has_failed)
 		return 0;

@@ -113,6 +113,17 @@ MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
 
 /* The entry that a step is about. */
 const char *hf_step_path(const struct hf_step *step);
+/*
+ * Has the file other names while it is not the one that was recorded?  Then its
+ * metadata is not ours to set: it gets a file of its own.
+ */
+bool hf_step_is_shared(const struct hf_entry *want, const struct hf_stat *now);
+/*
+ * Is it the very file that was recorded, and had that other names?  Then it must
+ * go on being shared: it is written in place.
+ */
+bool hf_step_must_survive(const struct hf_entry *want,
+			  const struct hf_stat *now);
 /* For apply: remember why, and forget it. */
 void hf_step_fail(struct hf_step *step, const struct hf_error *err);
 void hf_step_clear(struct hf_step *step);

@@ -196,15 +196,25 @@ static void run_pack(struct hf_restore_run *run, struct hf_step **steps,
 	}
 }
 
+/* Is it this step's turn to put a file? */
+static bool is_wanted(const struct hf_step *step, bool in_place)
+{
+	return step->action == HF_ACTION_PUT_FILE &&
+	       step->result == HF_STEP_WAITING &&
+	       in_place == (step->now &&
+			    hf_step_must_survive(step->want, &step->now->stat));
+}
+
 /* Steps whose content lies in a pack, in the packs' order. */
-static size_t collect(struct hf_restore_run *run, struct hf_step **steps)
+static size_t collect(struct hf_restore_run *run, bool in_place,
+		      struct hf_step **steps)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < run->plan->count; i++) {
 		struct hf_step *const step = &run->plan->steps[i];
 
-		if (step->action == HF_ACTION_PUT_FILE && !step->source &&
+		if (is_wanted(step, in_place) && !step->source &&
 		    step->want->location.pack != 0)
 			steps[count++] = step;
 	}
@@ -228,7 +238,7 @@ static void run_packs(struct hf_restore_run *run, struct hf_step **steps,
 	}
 }
 
-void hf_restore_contents(struct hf_restore_run *run)
+void hf_restore_contents(struct hf_restore_run *run, bool in_place)
 {
 	cleanup_free struct hf_step **steps =
 		calloc(run->plan->count + 1, sizeof(struct hf_step *));
@@ -236,12 +246,11 @@ void hf_restore_contents(struct hf_restore_run *run)
 	int rc;
 
 	if (steps)
-		run_packs(run, steps, collect(run, steps));
+		run_packs(run, steps, collect(run, in_place, steps));
 	for (size_t i = 0; i < run->plan->count; i++) {
 		struct hf_step *const step = &run->plan->steps[i];
 
-		if (step->action != HF_ACTION_PUT_FILE ||
-		    step->result != HF_STEP_WAITING ||
+		if (!is_wanted(step, in_place) ||
 		    !hf_restore_may_begin(run, step))
 			continue;
 		rc = steps ? hf_step_put_file(run->context, step, -1, &err) :

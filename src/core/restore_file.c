@@ -93,38 +93,24 @@ static bool is_content_right(const struct hf_file_maker *maker,
 	int rc;
 
 	if (now->kind != HF_KIND_FILE || now->size != want->stat.size ||
-	    !want->has_hash)
+	    !want->has_hash || hf_step_is_shared(want, now))
 		return false;
 	rc = hf_content_hash(maker->place.dir_fd, maker->place.name,
 			     want->path, &hash, &ignored);
 	return rc == 0 && hf_hash_equal(&hash, &want->hash);
 }
 
-/* Is this the very file that was recorded, and had it other names? */
-static bool must_survive(const struct hf_entry *want, const struct hf_stat *now)
+/* For writing in place; a file of ours is made writable for that. */
+static int open_for_writing(const struct hf_place *place,
+			    const struct hf_stat *stat)
 {
-	return now->kind == HF_KIND_FILE && want->stat.nlink > 1 &&
-	       want->stat.dev == now->dev && want->stat.ino == now->ino;
-}
-
-/* For writing in place; *ret_stat is what the file was before. */
-static int open_for_writing(const struct hf_file_maker *maker,
-			    struct hf_stat *ret_stat)
-{
-	const struct hf_place *const place = &maker->place;
-	int fd = hf_file_open_write_at(place->dir_fd, place->name);
+	const int fd = hf_file_open_write_at(place->dir_fd, place->name);
 	int rc;
 
-	rc = hf_file_stat_at(place->dir_fd, place->name, ret_stat);
-	if (rc < 0) {
-		hf_file_close_quietly(&fd);
-		return rc;
-	}
-	if (fd != -EACCES || ret_stat->kind != HF_KIND_FILE ||
-	    ret_stat->uid != hf_system_uid())
+	if (fd != -EACCES || stat->uid != hf_system_uid())
 		return fd;
 	rc = hf_file_set_mode_at(place->dir_fd, place->name,
-				 ret_stat->mode | 0600);
+				 stat->mode | 0600);
 	return rc < 0 ? fd : hf_file_open_write_at(place->dir_fd, place->name);
 }
 
@@ -149,27 +135,20 @@ static int write_over(struct hf_file_maker *maker, int to_fd,
 	return hf_metadata_set(to_fd, want, err);
 }
 
-static int rewrite_kept(struct hf_file_maker *maker, int to_fd,
-			struct hf_error *err)
+/* Write, when what is open is what was kept. */
+static int write_kept(struct hf_file_maker *maker, int to_fd,
+		      const struct hf_stat *kept, struct hf_error *err)
 {
-	const struct hf_place *const place = &maker->place;
-	struct hf_stat opened;
 	struct hf_stat now;
-	int rc;
+	const int rc = hf_file_stat(to_fd, &now);
 
-	rc = hf_swap_keep(maker->context, &maker->place, maker->step, err);
-	if (rc < 0)
-		return rc;
-	/* What was opened before must be what was kept. */
-	rc = hf_file_stat(to_fd, &opened);
-	if (rc == 0)
-		rc = hf_file_stat_at(place->dir_fd, place->name, &now);
 	if (rc < 0)
 		return fail_file(err, rc, "look at", maker->step->want);
-	if (opened.ino != now.ino || opened.dev != now.dev)
+	if (now.dev != kept->dev || now.ino != kept->ino ||
+	    now.size != kept->size || now.mtime_ns != kept->mtime_ns)
 		return hf_fail(err, HF_ERR_CHANGED,
-			       "cannot restore '%s': it is being replaced",
-			       HF_QUOTE(place->path));
+			       "cannot restore '%s': it is being changed",
+			       HF_QUOTE(maker->place.path));
 	return write_over(maker, to_fd, err);
 }
 
@@ -177,18 +156,19 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 {
 	const struct hf_entry *const want = maker->step->want;
 	cleanup_fd int to_fd = -1;
-	struct hf_stat before;
+	struct hf_stat kept;
 	int rc;
 
-	rc = hf_place_unprotect(&maker->place, err);
+	rc = hf_swap_keep(maker->context, &maker->place, maker->step, &kept,
+			  err);
 	if (rc < 0)
 		return rc;
-	to_fd = open_for_writing(maker, &before);
+	to_fd = open_for_writing(&maker->place, &kept);
 	if (to_fd < 0)
 		return fail_file(err, to_fd, "open", want);
-	rc = rewrite_kept(maker, to_fd, err);
+	rc = write_kept(maker, to_fd, &kept, err);
 	if (rc < 0) {
-		const int back = hf_file_set_mode(to_fd, before.mode);
+		const int back = hf_file_set_mode(to_fd, kept.mode);
 
 		/* The first failure is the one to tell. */
 		(void)back;
@@ -236,7 +216,7 @@ int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
 		rc = hf_place_close(&maker->place, err);
 		return rc < 0 ? rc : hf_step_set_metadata(context, step, err);
 	}
-	if (must_survive(step->want, &now))
+	if (hf_step_must_survive(step->want, &now))
 		rc = rewrite(maker, err);
 	else
 		rc = trade(maker, &now, err);

@@ -80,13 +80,30 @@ static bool is_there(const struct hf_entry *entry)
 	return entry && entry->stat.kind != HF_KIND_ABSENT;
 }
 
+bool hf_step_is_shared(const struct hf_entry *want, const struct hf_stat *now)
+{
+	return want->stat.kind == HF_KIND_FILE && now->kind == HF_KIND_FILE &&
+	       now->nlink > 1 &&
+	       (want->stat.dev != now->dev || want->stat.ino != now->ino);
+}
+
+bool hf_step_must_survive(const struct hf_entry *want,
+			  const struct hf_stat *now)
+{
+	return want->stat.kind == HF_KIND_FILE && now->kind == HF_KIND_FILE &&
+	       want->stat.nlink > 1 && want->stat.dev == now->dev &&
+	       want->stat.ino == now->ino;
+}
+
 /* What makes want of now, given how they differ. */
 static enum hf_action choose_action(const struct hf_entry *want,
+				    const struct hf_entry *now,
 				    unsigned change)
 {
 	if (!is_there(want))
 		return HF_ACTION_REMOVE;
-	if ((change & ~(unsigned)HF_CHANGE_METADATA) == 0)
+	if ((change & ~(unsigned)HF_CHANGE_METADATA) == 0 &&
+	    !(now && hf_step_is_shared(want, &now->stat)))
 		return HF_ACTION_SET_METADATA;
 	switch (want->stat.kind) {
 	case HF_KIND_FILE:
@@ -207,7 +224,8 @@ static bool is_selected(const struct hf_delta *delta,
 static struct hf_step step_of(const struct hf_delta *delta)
 {
 	return (struct hf_step){
-		.action = choose_action(delta->before, delta->change),
+		.action = choose_action(delta->before, delta->after,
+					delta->change),
 		.want = delta->before,
 		.now = delta->after,
 		.change = delta->change,
@@ -368,7 +386,7 @@ static int add_record(struct hf_plan *plan, const struct hf_kept_record *record,
 		hf_tree_find(now_tree, record->replaced->path);
 	const unsigned change = hf_compare_entry(record->replaced, now);
 	const struct hf_step step = {
-		.action = choose_action(record->replaced, change),
+		.action = choose_action(record->replaced, now, change),
 		.want = record->replaced,
 		.now = now,
 		.change = change,

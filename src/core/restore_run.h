@@ -26,9 +26,9 @@ void hf_restore_finish(struct hf_restore_run *run, struct hf_step *step, int rc,
 		       const struct hf_error *err);
 
 /*
- * All steps that put a file: one pass over each pack that has contents of them,
- * then those from kept copies.
+ * The steps that put a file, those that write in place or the others: one pass
+ * over each pack that has contents of them, then those from kept copies.
  */
-void hf_restore_contents(struct hf_restore_run *run);
+void hf_restore_contents(struct hf_restore_run *run, bool in_place);
 
 #endif /* HF_CORE_RESTORE_RUN_H */

@@ -194,7 +194,7 @@ int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
 
 int hf_swap_keep(const struct hf_restore_context *context,
 		 struct hf_place *place, struct hf_step *step,
-		 struct hf_error *err)
+		 struct hf_stat *ret_stat, struct hf_error *err)
 {
 	cleanup_swap_set struct hf_swap_set set = HF_SWAP_SET_INIT;
 	int rc;
@@ -204,5 +204,10 @@ int hf_swap_keep(const struct hf_restore_context *context,
 	if (rc < 0)
 		return rc;
 	hf_swap_set_leave(&set);
+	if (set.count == 0)
+		return hf_fail(err, HF_ERR_CHANGED,
+			       "cannot restore '%s': it has just vanished",
+			       HF_QUOTE(place->path));
+	*ret_stat = set.items[0].stat;
 	return 0;
 }
