@@ -216,7 +216,6 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	if (hf_session_is_inside(&project))
 		return say_not_executed(output, options->words[0],
 					-hf_process_exec(options->words));
-	hf_store_close(&project.store);
 	if (options->report != NULL &&
 	    hf_report_file_open(&report_file, options->report, &project,
 				&err) < 0) {

@@ -261,7 +261,8 @@ int hf_journal_begin(struct hf_journal *journal, const struct hf_store *store,
 /* -- end ------------------------------------------------------------------ */
 
 int hf_journal_close_name(const struct hf_store *store,
-			  const struct hf_name *name, struct hf_error *err)
+			  const struct hf_name *name, bool is_durable,
+			  struct hf_error *err)
 {
 	const int folder_fd = store->folder_fd[HF_STORE_SESSIONS];
 	char open_name[HF_JOURNAL_FILE_NAME];
@@ -275,7 +276,7 @@ int hf_journal_close_name(const struct hf_store *store,
 		return hf_fail_system(err, rc,
 				      "cannot close the journal of session %s",
 				      name->text);
-	return sync_folder(store, name, err);
+	return is_durable ? sync_folder(store, name, err) : 0;
 }
 
 int hf_journal_end(struct hf_journal *journal, enum hf_outcome outcome,
@@ -293,10 +294,18 @@ int hf_journal_end(struct hf_journal *journal, enum hf_outcome outcome,
 	rc = hf_journal_add(journal, "end", members.data, err);
 	if (rc < 0)
 		return rc;
-	rc = sync_file(journal, err);
-	if (rc < 0 || outcome == HF_OUTCOME_UNRESTORED)
-		return rc;
-	return hf_journal_close_name(journal->store, &journal->name, err);
+	/*
+	 * After a clean run nothing waits for the disk: if the power fails before
+	 * this is written, the next command finds the session open and the tree
+	 * as it was recorded, and closes it.
+	 */
+	if (outcome != HF_OUTCOME_CLEAN) {
+		rc = sync_file(journal, err);
+		if (rc < 0 || outcome == HF_OUTCOME_UNRESTORED)
+			return rc;
+	}
+	return hf_journal_close_name(journal->store, &journal->name,
+				     outcome != HF_OUTCOME_CLEAN, err);
 }
 
 void hf_journal_close(struct hf_journal *journal)

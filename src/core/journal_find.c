@@ -183,5 +183,5 @@ int hf_journal_settle(const struct hf_store *store, const struct hf_name *name,
 	rc = append_end(fd, name, outcome, err);
 	if (rc < 0)
 		return rc;
-	return hf_journal_close_name(store, name, err);
+	return hf_journal_close_name(store, name, true, err);
 }

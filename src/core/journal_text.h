@@ -31,7 +31,7 @@ void hf_journal_end_members(enum hf_outcome outcome, int status,
 			    size_t violations, struct hf_buffer *out);
 /* NAME.open becomes NAME.done, durably. */
 MUST_CHECK int hf_journal_close_name(const struct hf_store *store,
-				     const struct hf_name *name,
+				     const struct hf_name *name, bool is_durable,
 				     struct hf_error *err);
 
 /* Bytes of a journal up to the end of its last good line. */

@@ -382,6 +382,8 @@ static void take_end(struct hf_run *run, const struct hf_job_end *end)
 	session->is_survivor = end->is_survivor;
 	session->leftovers = end->leftovers;
 	session->unended = end->unended;
+	if (end->error.code != 0)
+		hf_run_fail(run, &end->error);
 }
 
 static void close_journal(struct hf_run *run)

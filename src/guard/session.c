@@ -271,6 +271,9 @@ static int open_store(struct hf_run *run, struct hf_error *err)
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 	int rc;
 
+	/* hf_session_is_inside() has opened it already. */
+	if (run->project->store.dir_fd >= 0)
+		return 0;
 	rc = hf_project_open_store(run->project, HF_STORE_MUST_EXIST, err);
 	if (rc != HF_ERR_UNSUPPORTED)
 		return rc;
@@ -300,16 +303,12 @@ static int record(struct hf_run *run, struct hf_error *err)
 
 /* -- the job ---------------------------------------------------------------- */
 
-static void sync_journal(void *context, struct hf_job *job)
+/* A journal that cannot be kept is no guard: then the command is ended. */
+static int sync_journal(void *context, struct hf_error *err)
 {
 	struct hf_run *const run = context;
-	struct hf_error err = { 0 };
 
-	/* A journal that cannot be kept is no guard: end the command. */
-	if (hf_journal_sync(&run->journal, &err) < 0) {
-		hf_run_fail(run, &err);
-		hf_job_stop(job);
-	}
+	return hf_journal_sync(&run->journal, err);
 }
 
 static size_t own_descriptors(const struct hf_run *run, int *fds)

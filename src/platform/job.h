@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "base/defs.h"
+#include "holdfast/error.h"
 
-struct hf_error;
 struct hf_job;
 
 /* A process as far as it could be looked at; strings are "" when unknown. */
@@ -46,7 +46,8 @@ struct hf_job_end {
 	int exec_errno;		/* why it was not; 0 when it never came to it */
 	int code;		/* exit code; -1 when there is none */
 	int signal;		/* that ended it; 0 when none */
-	bool was_stopped;	/* ended by hf_job_stop() */
+	bool was_stopped;	/* ended by hf_job_stop(), or because of error */
+	struct hf_error error;	/* of started; code 0 when none */
 	bool is_survivor;	/* another process of ours died before */
 	/* Alive when the command had ended; those that could not be ended are
 	 * counted in unended. */
@@ -62,8 +63,12 @@ struct hf_job_hooks {
 	void (*ready)(void *context, struct hf_job *job);
 	/* The time given to hf_job_set_alarm() has come. */
 	void (*alarm)(void *context, struct hf_job *job);
-	/* "go" was said: slow work that may run beside the command. */
-	void (*started)(void *context, struct hf_job *job);
+	/*
+	 * In front, when the command has run for a moment: slow work, so that
+	 * guard need not wait for a disk and a short command pays nothing.  May
+	 * never be called.  Negative: the command is ended.
+	 */
+	int (*started)(void *context, struct hf_error *err);
 	/*
 	 * Everything has ended.  Returns what run exits with: 0 for the
 	 * command's own status, or 97, 98, 125.

@@ -13,6 +13,9 @@
 #include "platform/file.h"
 #include "platform/linux/job_internal.h"
 
+/* When the command has run this long, slow work may begin. */
+#define MOMENT_MS	5
+
 /* How long the canary may take to say that it got the same signal. */
 #define CANARY_WAIT_MS	20
 
@@ -130,17 +133,28 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 		return 0;
 	case HF_MESSAGE_ENDED:
 		*ret_result = message.result;
+		(void)kill(job->canary, SIGKILL);
 		(void)waitpid(job->guard, NULL, 0);
 		return 1;
 	case HF_MESSAGE_FAILED:
 		*err = message.error;
 		(void)waitpid(job->guard, NULL, 0);
 		return err->code;
+	case HF_MESSAGE_STOP:
 	case HF_MESSAGE_FORWARD:
 	case HF_MESSAGE_RESUMED:
 		break;
 	}
 	return 0;
+}
+
+static void do_slow_work(const struct hf_job *job)
+{
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
+	struct hf_message message = { .kind = HF_MESSAGE_STOP };
+
+	if (hooks->started(hooks->context, &message.error) < 0)
+		hf_message_send(job->peer_fd, &message);
 }
 
 int hf_job_front(struct hf_job *job, struct hf_job_result *ret_result,
@@ -151,11 +165,19 @@ int hf_job_front(struct hf_job *job, struct hf_job_result *ret_result,
 		{ .fd = job->signal_fd, .events = POLLIN },
 	};
 
+	bool has_worked = false;
+
 	hf_job_close_inherited(job);
 	for (;;) {
+		const bool is_due = job->command > 0 && !has_worked;
+		const int ready = poll(fds, 2, is_due ? MOMENT_MS : -1);
 		int rc;
 
-		if (poll(fds, 2, -1) < 0)
+		if (ready == 0) {
+			has_worked = true;
+			do_slow_work(job);
+		}
+		if (ready <= 0)
 			continue;
 		if (fds[1].revents)
 			take_signals(job);

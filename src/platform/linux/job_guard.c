@@ -268,6 +268,10 @@ static void take_message(struct guard *guard)
 		job->end.is_survivor = true;
 		return;
 	}
+	if (message.kind == HF_MESSAGE_STOP) {
+		job->is_stopping = true;
+		job->end.error = message.error;
+	}
 	if (guard->phase != PHASE_RUNNING)
 		return;
 	if (message.kind == HF_MESSAGE_FORWARD)
@@ -360,7 +364,6 @@ _Noreturn void hf_job_guard(struct hf_job *job)
 		give_up(job, &err);
 		_exit(0);
 	}
-	hooks->started(hooks->context, job);
 	loop(&guard);
 
 	mark_leftovers(job);

@@ -23,6 +23,7 @@ enum hf_message_kind {
 	HF_MESSAGE_STARTED,	/* guard: the command's pid */
 	HF_MESSAGE_STOPPED,	/* guard: the command was stopped by signal value */
 	HF_MESSAGE_ENDED,	/* guard: settled; result */
+	HF_MESSAGE_STOP,	/* front: end the command; error */
 	HF_MESSAGE_FORWARD,	/* front: send signal value to the command */
 	HF_MESSAGE_RESUMED	/* front: the job was continued */
 };
