@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run says, line by line. */
+#include "report/text.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "report/comments.h"
+#include "support/session.h"
+
+#define KEPT	"/state/holdfast/project-1/kept/000042-20261130T030007Z/"
+
+static struct hf_test_session test;
+static struct hf_text_style style;
+
+static void setup(void)
+{
+	hf_test_session_init(&test);
+	style = (struct hf_text_style){ .location = "" };
+}
+
+static void teardown(void)
+{
+	hf_test_session_done(&test);
+}
+
+TestSuite(report_text, .init = setup, .fini = teardown);
+
+static void expect(const struct hf_buffer *out, const char *text)
+{
+	const char *got = out->data == NULL ? "" : out->data;
+
+	cr_expect_str_eq(got, text, "got:\n%swanted:\n%s", got, text);
+}
+
+static void expect_finished(const char *text)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	hf_report_text_finished(&test.session, &style, &out);
+	expect(&out, text);
+}
+
+Test(report_text, clean_is_silent)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	hf_report_text_begun(&test.session, NULL, &style, &out);
+	expect(&out, "");
+	expect_finished("");
+	test.session.command_code = 3;
+	expect_finished("");
+}
+
+Test(report_text, first_is_three_lines)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer quiet = HF_BUFFER_INIT;
+
+	test.session.is_first = true;
+	hf_report_text_begun(&test.session, NULL, &style, &out);
+	expect(&out, "holdfast: first run here: protects 6 entries in "
+		     "/home/u/project\n"
+		     "holdfast: what they hold is recorded in "
+		     "/state/holdfast/project-1\n"
+		     "holdfast: what a run changes is put back, and the "
+		     "changed version kept: 'holdfast undo' brings it back\n");
+	style.is_quiet = true;
+	hf_report_text_begun(&test.session, NULL, &style, &quiet);
+	expect(&quiet, "");
+}
+
+Test(report_text, drift)
+{
+	struct hf_violation *changed =
+		hf_test_session_add(&test, "a\033.toml", "write");
+	struct hf_delta items[] = {
+		{ &changed->before, &changed->after, HF_CHANGE_CONTENT },
+	};
+	const struct hf_deltas drift = { .items = items, .count = 1 };
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	test.session.has_policy_changed = true;
+	test.session.protected_before = 6;
+	test.session.protected_count = 5;
+	style.location = " --root x";
+	hf_report_text_begun(&test.session, &drift, &style, &out);
+	expect(&out, "holdfast: note: the policy changed since the last run: "
+		     "protects 6 -> 5\n"
+		     "holdfast: note: a\\e.toml changed since the last run: "
+		     "94 -> 12 bytes\n"
+		     "holdfast: note: how they were is kept: 'holdfast log "
+		     "--root x' lists the snapshots for 'holdfast restore "
+		     "--from SNAPSHOT PATH'\n");
+}
+
+Test(report_text, violation)
+{
+	static char words[] = "python3\0-m\0pytest";
+	struct hf_process processes[2] = {
+		{ .pid = 4711, .comm = "python3", .command_line = words,
+		  .command_line_len = sizeof(words) },
+		{ .pid = 4712 },
+	};
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "config.toml", "write");
+	cleanup_buffer struct hf_buffer nobody = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer one = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer two = HF_BUFFER_INIT;
+
+	hf_report_text_violation(&test.session, violation, &style, &nobody);
+	expect(&nobody, "holdfast: changed: config.toml: written\n");
+	violation->candidates = processes;
+	violation->candidate_count = 1;
+	hf_report_text_violation(&test.session, violation, &style, &one);
+	expect(&one, "holdfast: changed: config.toml: written (python3 -m "
+		     "pytest, pid 4711)\n");
+	violation->candidate_count = 2;
+	hf_report_text_violation(&test.session, violation, &style, &two);
+	expect(&two, "holdfast: changed: config.toml: written (python3 -m "
+		     "pytest, pid 4711 or others)\n");
+	violation->candidates = NULL;
+	violation->candidate_count = 0;
+}
+
+Test(report_text, put_back)
+{
+	(void)hf_test_session_add(&test, "config.toml", "write");
+	expect_finished("holdfast: config.toml: 94 -> 12 bytes; put back, the "
+			"other version is kept: " KEPT "config.toml\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 1 violation, 1 file changed and put back, "
+			"6 of 6 verified; exit 97 (the command said 0)\n");
+	style.is_quiet = true;
+	expect_finished("holdfast: 1 violation, 1 file changed and put back, "
+			"6 of 6 verified; exit 97 (the command said 0)\n");
+}
+
+/* Two operations on one path: one line, for what came of it. */
+Test(report_text, one_line_a_path)
+{
+	struct hf_violation *undone =
+		hf_test_session_add(&test, "b.toml", "rename");
+
+	undone->change = 0;
+	undone->kept = NULL;
+	(void)hf_test_session_add(&test, "a.toml", "write");
+	(void)hf_test_session_add(&test, "b.toml", "write");
+	expect_finished("holdfast: a.toml: 94 -> 12 bytes; put back, the "
+			"other version is kept: " KEPT "a.toml\n"
+			"holdfast: b.toml: 94 -> 12 bytes; put back, the "
+			"other version is kept: " KEPT "b.toml\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 3 violations, 2 files changed and put "
+			"back, 6 of 6 verified; exit 97 (the command said "
+			"0)\n");
+}
+
+Test(report_text, undone_by_the_command)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "rename");
+
+	violation->change = 0;
+	violation->kept = NULL;
+	test.session.was_stopped = true;
+	expect_finished("holdfast: a.toml: was changed, and is at the end "
+			"what it was before; put back\n"
+			"holdfast: 1 violation, 0 files changed, 6 of 6 "
+			"verified; exit 97 (the command was ended)\n");
+}
+
+Test(report_text, unrestored)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "write");
+
+	violation->is_restored = false;
+	violation->is_stuck = true;
+	violation->kept = NULL;
+	violation->error = "cannot replace 'a.toml': no space left";
+	test.session.status = HF_SESSION_UNRESTORED;
+	test.session.exit_status = HF_STATUS_UNDECIDED;
+	test.session.verified_count = 5;
+	style.is_quiet = true;
+	expect_finished("holdfast: a.toml: 94 -> 12 bytes; cannot be put "
+			"back: cannot replace 'a.toml': no space left\n"
+			"holdfast: hint: remove the cause, then 'holdfast "
+			"status' shows what differs, 'holdfast restore' tries "
+			"again\n"
+			"holdfast: 1 violation, 1 file changed, 0 put back, 5 "
+			"of 6 verified; exit 98 (the command said 0)\n");
+}
+
+/* However many: the summary stays on a screen, and counts them all. */
+Test(report_text, many)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	char name[32];
+	size_t lines = 0;
+
+	for (int i = 0; i < 51; i++) {
+		(void)snprintf(name, sizeof(name), "%02d.toml", i);
+		(void)hf_test_session_add(&test, name, "write");
+	}
+	hf_report_text_finished(&test.session, &style, &out);
+	for (size_t i = 0; i < out.len; i++)
+		lines += out.data[i] == '\n';
+	cr_expect_eq(lines, 20 + 3, "%zu lines", lines);
+	cr_expect_not_null(strstr(out.data, "holdfast: ... and 31 more: "));
+	cr_expect_not_null(strstr(out.data, "51 violations, 51 files changed "
+					    "and put back"));
+}
+
+Test(report_text, collision)
+{
+	static const int codes[] = { 97, 98, 125, 126, 127 };
+
+	style.is_quiet = true;
+	for (size_t i = 0; i < HF_COUNT(codes); i++) {
+		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+		cleanup_buffer struct hf_buffer wanted = HF_BUFFER_INIT;
+
+		test.session.command_code = codes[i];
+		hf_report_text_finished(&test.session, &style, &out);
+		hf_buffer_printf(&wanted, "holdfast: exit %d is the command's "
+				 "own: no protected file was touched\n",
+				 codes[i]);
+		expect(&out, wanted.data);
+	}
+}
+
+Test(report_text, leftovers)
+{
+	struct hf_process process = {
+		.pid = 99, .comm = "sleep\n", .has_ended = true,
+	};
+
+	test.session.leftovers = (struct hf_processes){
+		.items = &process, .count = 1,
+	};
+	expect_finished("");
+	style.is_verbose = true;
+	expect_finished("holdfast: ended a process the command left behind: "
+			"sleep\\n (pid 99)\n"
+			"holdfast: 0 violations, 0 files changed, 6 of 6 "
+			"verified\n");
+}
+
+Test(report_text, error)
+{
+	const struct hf_error plain = { .text = "cannot x" };
+	const struct hf_error hinted = { .text = "cannot x", .hint = "try y" };
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer color = HF_BUFFER_INIT;
+
+	hf_report_text_error(&plain, &style, &out);
+	hf_report_text_error(&hinted, &style, &out);
+	expect(&out, "holdfast: cannot x\n"
+		     "holdfast: cannot x\nholdfast: hint: try y\n");
+	style.has_color = true;
+	hf_report_text_error(&hinted, &style, &color);
+	expect(&color, "holdfast: cannot x\n"
+		       "holdfast: \033[36mhint:\033[0m try y\n");
+}
+
+static const struct {
+	const char *word;
+	const char *quoted;
+} words[] = {
+	{ "plain", "plain" },	{ "a/b.toml", "a/b.toml" },
+	{ "", "''" },		{ "two words", "'two words'" },
+	{ "it's", "'it'\\''s'" }, { "$HOME", "'$HOME'" },
+	{ "*.toml", "'*.toml'" }, { "a;b", "'a;b'" },
+	{ "~", "'~'" },
+};
+
+Test(report_text, shell_words)
+{
+	for (size_t i = 0; i < HF_COUNT(words); i++) {
+		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+		hf_text_add_shell(&out, words[i].word);
+		cr_expect_str_eq(out.data, words[i].quoted);
+	}
+}
+
+static const struct {
+	const char *name;
+	const char *text;
+	size_t len;		/* 0: up to the NUL */
+	bool is_text;
+	size_t count;
+} texts[] = {
+	{ "empty", "", 0, true, 0 },
+	{ "one", "# a\nb = 1\n", 0, true, 1 },
+	{ "indented", "\t # a\n  # b", 0, true, 2 },
+	{ "behind a value", "a = 1 # no\n", 0, true, 0 },
+	{ "twice in a line", "## a #\n", 0, true, 1 },
+	{ "line ends of Windows", "# a\r\n# b\r\n", 0, true, 2 },
+	{ "no text", "# a\0", 4, false, 0 },
+};
+
+Test(report_text, comment_lines)
+{
+	for (size_t i = 0; i < HF_COUNT(texts); i++) {
+		const size_t len = texts[i].len > 0 ? texts[i].len :
+						      strlen(texts[i].text);
+		size_t count = 0;
+
+		cr_expect_eq(hf_comments_count(texts[i].text, len, &count),
+			     texts[i].is_text, "%s", texts[i].name);
+		cr_expect_eq(count, texts[i].count, "%s: %zu", texts[i].name,
+			     count);
+	}
+}
