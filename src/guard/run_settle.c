@@ -384,6 +384,14 @@ static void take_end(struct hf_run *run, const struct hf_job_end *end)
 	session->unended = end->unended;
 	if (end->error.code != 0)
 		hf_run_fail(run, &end->error);
+	if (end->is_survivor) {
+		struct hf_error err = { 0 };
+
+		(void)hf_fail(&err, HF_ERR_SYSTEM,
+			      "cannot go on: a process of holdfast was killed; "
+			      "the command was ended and the tree checked");
+		hf_run_fail(run, &err);
+	}
 }
 
 static void close_journal(struct hf_run *run)
