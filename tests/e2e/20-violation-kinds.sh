@@ -26,8 +26,8 @@ violation()
 	story="20-violation-kinds: $1"
 	guarded 97 "$4"
 	said "^holdfast: .*$3" 'exit 97'
-	report 'r["status"] == "violated"' "v('$3')['change'] == '$2'" \
-		"v('$3')['landed'] and v('$3')['restored']" \
+	report 'r["status"] == "violated"' "'$2' in v('$3', 'change')" \
+		"v('$3', 'landed') == {True}" "v('$3', 'restored') == {True}" \
 		'r["exit"]["holdfast"] == 97'
 	unchanged project
 	leftovers=$(find . -name '.holdfast-*')
@@ -46,8 +46,7 @@ violation 'rename over' content personas.toml \
 violation 'mode' metadata credentials.toml 'chmod 644 credentials.toml'
 violation 'time' metadata personas.toml 'touch -d "2020-01-01" personas.toml'
 violation 'removed' missing presets.toml 'rm presets.toml'
-violation 'renamed away' missing presets.toml 'mv presets.toml elsewhere.txt'
-rm -f elsewhere.txt
+violation 'renamed away' missing presets.toml 'mv presets.toml ../elsewhere.txt'
 violation 'a directory instead' kind presets.toml \
 	'rm presets.toml; mkdir presets.toml; echo x >presets.toml/inside'
 violation 'a fifo instead' kind presets.toml 'rm presets.toml; mkfifo presets.toml'
@@ -90,7 +89,7 @@ unchanged project
 # What was seen being written is a violation even when it was undone.
 guarded 97 'cp -p personas.toml /tmp/hf-$$; echo x >personas.toml
 	cat /tmp/hf-$$ >personas.toml; touch -r /tmp/hf-$$ personas.toml; rm /tmp/hf-$$'
-report 'v("personas.toml")["landed"]'
+report 'v("personas.toml", "landed") == {True}'
 unchanged project
 
 # Damage is kept, and the process tree ended at once: the sleep is not waited for.

@@ -112,18 +112,17 @@ unchanged project
 # Read-only and full need a file system of our own.
 unshare -Urm true 2>/dev/null || skip 'no user namespaces'
 cat >"$dir/inside.sh" <<'END'
-set -eu
-mount -t tmpfs -o size="$1" tmpfs "$2"
+mount -t tmpfs -o size="$1" tmpfs "$2" || exit 1
 shift 2
-exec "$@"
+exec sh "$@"
 END
-
-# room SIZE COMMAND...: with $dir/small on a file system of that size.
-room()
+# With $dir/small on a file system of that size: run_in SIZE STATUS SCRIPT ARG...
+run_in()
 {
 	size=$1
-	shift
-	unshare -Urm sh "$dir/inside.sh" "$size" "$dir/small" "$@"
+	wanted=$2
+	shift 2
+	expect "$wanted" unshare -Urm sh "$dir/inside.sh" "$size" "$dir/small" "$@"
 }
 mkdir "$dir/small"
 cat >"$dir/full.sh" <<'END'
@@ -131,7 +130,7 @@ cat >"$dir/full.sh" <<'END'
 dd if=/dev/zero of="$2/ballast" bs=4096 2>/dev/null
 "$1" run --store "$2/store" -- touch "$3"
 END
-expect 125 room 64k sh "$dir/full.sh" "$holdfast" "$dir/small" "$dir/started"
+run_in 64k 125 "$dir/full.sh" "$holdfast" "$dir/small" "$dir/started"
 said '^holdfast: cannot .*: [Nn]o space left'
 [ ! -e "$dir/started" ] || fail 'the command was started without a snapshot'
 
@@ -139,9 +138,9 @@ cat >"$dir/full-later.sh" <<'END'
 # Full when the damage is to be kept: nothing may be overwritten.
 "$1" run --store "$2/store" -- sh -c '
 	dd if=/dev/zero of="$0/ballast" bs=4096 2>/dev/null
-	dd if=/dev/zero of=presets.toml bs=1024 count=64 2>/dev/null' "$2"
+	dd if=/dev/urandom of=presets.toml bs=1024 count=64 2>/dev/null' "$2"
 END
-expect 98 room 1m sh "$dir/full-later.sh" "$holdfast" "$dir/small"
+run_in 1m 98 "$dir/full-later.sh" "$holdfast" "$dir/small"
 said '^holdfast: .*presets.toml' '^holdfast: hint: '
 [ "$(stat -c %s presets.toml)" = 65536 ] || fail 'replaced what it could not keep'
 cp "$top/fixtures/sample/presets.toml" presets.toml
@@ -153,7 +152,7 @@ cat >"$dir/read-only.sh" <<'END'
 mount -o remount,ro "$2"
 exec "$1" run --store "$2/store" -- touch "$3"
 END
-expect 125 room 4m sh "$dir/read-only.sh" "$holdfast" "$dir/small" "$dir/started"
+run_in 4m 125 "$dir/read-only.sh" "$holdfast" "$dir/small" "$dir/started"
 said '^holdfast: cannot ' '^holdfast: hint: '
 [ ! -e "$dir/started" ] || fail 'the command was started without a store'
 

@@ -24,7 +24,7 @@ guard()
 guard 0 true
 report 'r["protected"] >= 8'
 guard 97 'echo "colour = 2" >"$0/settings.toml"' "$dir/outside/app"
-report "v('$dir/outside/app/settings.toml')['change'] == 'content'"
+report "v('$dir/outside/app/settings.toml', 'change') == {'content'}"
 said "$dir/outside/app/settings.toml"
 unchanged project
 unchanged outside

@@ -23,6 +23,7 @@ for what in watches instances; do
 	# Seen by the final look instead.
 	expect 97 "$support/no_inotify" $what "$holdfast" run \
 		--report "$dir/report.json" -- sh -c 'echo x >personas.toml; rm presets.toml'
-	report 'v("personas.toml")["restored"]' 'v("presets.toml")["restored"]'
+	report 'v("personas.toml", "restored") == {True}' \
+		'v("presets.toml", "restored") == {True}'
 	unchanged project
 done

@@ -24,17 +24,18 @@ cmp "$dir/bare" "$dir/guarded" || fail 'closed descriptors were filled'
 # pipe must end when the command ends) nor anything else it was given.
 cat >"$dir/look.sh" <<'END'
 pid=$PPID
+given=$(readlink /proc/$$/fd/1 | sed 's/[][]/\\&/g')		# a pipe
 while [ "$pid" -gt 1 ] && grep -q '^holdfast' "/proc/$pid/comm"; do
-	for fd in 0 1 7; do
-		echo "$fd $(readlink "/proc/$pid/fd/$fd" || echo none)"
-	done
+	echo "0 $(readlink "/proc/$pid/fd/0")" "1 $(readlink "/proc/$pid/fd/1")"
+	readlink "/proc/$pid"/fd/* | sed "s|^$given\$|given: &|"
 	pid=$(sed 's/.*) . \([0-9]*\).*/\1/' "/proc/$pid/stat")
 done
 END
 echo input | "$holdfast" run -- sh "$dir/look.sh" 7<"$dir/bare" 2>"$dir/err" |
 	sort | uniq -c >"$dir/out"
-[ -s "$dir/out" ] || fail 'did not find holdfast above the command'
-! grep -vE ' ([01] /dev/null|7 none)$' "$dir/out" || fail 'held what it was given'
+[ "$(grep -c '0 /dev/null 1 /dev/null$' "$dir/out")" = 1 ] ||
+	fail 'holdfast above the command holds its input or output'
+! grep -E ' given: |/bare$' "$dir/out" || fail 'held what it was given'
 
 # Fifty violations later it has as many as before.
 cat >"$dir/damage.sh" <<'END'

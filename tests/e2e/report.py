@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """report.py FILE EXPRESSION...: is each true of the report r?
 
-v(PATH) is the one violation of a path.
+One path may have several violations: v(PATH, KEY) is the set of what they say.
 """
 import json
 import sys
@@ -11,10 +11,8 @@ def main(path, *expressions):
     with open(path, encoding="utf-8") as file:
         r = json.load(file)
 
-    def v(name):
-        found = [one for one in r["violations"] if one["path"] == name]
-        assert len(found) == 1, f"{len(found)} violations of {name}"
-        return found[0]
+    def v(name, key):
+        return {one[key] for one in r["violations"] if one["path"] == name}
 
     wrong = [text for text in expressions if not eval(text, {"r": r, "v": v})]
     if wrong:
