@@ -319,6 +319,22 @@ Test(pattern, lengths)
 	}
 }
 
+/* No path can have such a name behind a wildcard either. */
+Test(pattern, long_name_behind_a_wildcard)
+{
+	struct hf_patterns *patterns = hf_patterns_new();
+	char *const text = repeat("a", 258, "");
+	struct hf_error err;
+
+	memcpy(text, "*/", 2);
+	cr_expect_eq(hf_patterns_add(patterns, text, &err), HF_ERR_USAGE);
+	cr_expect_eq(hf_patterns_add(patterns, text + 1, &err), HF_ERR_USAGE);
+	text[257] = '\0';
+	cr_expect_eq(hf_patterns_add(patterns, text, &err), 0);
+	free(text);
+	hf_patterns_free(&patterns);
+}
+
 /* -- walking ---------------------------------------------------------- */
 
 static const struct {

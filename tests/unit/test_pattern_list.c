@@ -42,6 +42,7 @@ static const struct {
 	{"once, as a tree", {"a", "a/"}, {"a", "a/"}},
 	{"absolute", {"/x/a", "/x/d/"}, {"/x/a", "/x/a", "/x/d", "/x/d/"}},
 	{"what is out alone", {"!a"}, {NULL}},
+	{"out, and in by a wildcard", {"!a", "*"}, {NULL}},
 };
 
 Test(pattern_list, literal)
