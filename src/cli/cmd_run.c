@@ -206,7 +206,8 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	struct watcher watcher = { .output = output, .report = &report_file };
 	struct hf_error err = { 0 };
 
-	if (prepare(options, &project, &err) < 0) {
+	if (hf_report_file_inherit(&report_file, options->report, &err) < 0 ||
+	    prepare(options, &project, &err) < 0) {
 		hf_output_error(output, &err);
 		return HF_STATUS_FAILURE;
 	}
@@ -216,9 +217,7 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	if (hf_session_is_inside(&project))
 		return say_not_executed(output, options->words[0],
 					-hf_process_exec(options->words));
-	if (options->report != NULL &&
-	    hf_report_file_open(&report_file, options->report, &project,
-				&err) < 0) {
+	if (hf_report_file_open(&report_file, &project, &err) < 0) {
 		hf_output_error(output, &err);
 		return HF_STATUS_FAILURE;
 	}

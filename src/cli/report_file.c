@@ -43,6 +43,7 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 			   struct hf_error *err)
 {
 	struct hf_stat stat;
+	int rc;
 
 	if (number == HF_STDIN || number > INT_MAX)
 		return hf_fail(err, HF_ERR_USAGE,
@@ -57,8 +58,15 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 	if (hf_file_stat(file->fd, &stat) < 0)
 		stat.kind = HF_KIND_FIFO;
 	/* The command's own output must stay before it in 1 and 2. */
-	file->way = stat.kind == HF_KIND_FILE && number > HF_STDERR ?
-		HF_REPORT_REWRITTEN : HF_REPORT_ONCE;
+	file->way = HF_REPORT_ONCE;
+	if (stat.kind != HF_KIND_FILE || number <= HF_STDERR)
+		return 0;
+	file->way = HF_REPORT_REWRITTEN;
+	/* Can it be written at all?  Nothing is lost by asking. */
+	rc = hf_file_truncate(file->fd, stat.size);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot write the report to "
+				      "'%s'", HF_QUOTE(file->word));
 	return 0;
 }
 
@@ -147,28 +155,58 @@ static int open_replaced(struct hf_report_file *file, const char *path,
 	return 0;
 }
 
-/* Is there room for another file beside it? */
+/* In the words of the report, not of the file beside it that failed. */
+static int fail_replace(const struct hf_report_file *file, struct hf_error *err)
+{
+	if (err->sys_errno == 0)
+		return err->code;
+	return hf_fail_system(err, -err->sys_errno,
+			      "cannot write the report to '%s'",
+			      HF_QUOTE(file->word));
+}
+
+/* Can there be another file beside it? */
 static int try_replace(const struct hf_report_file *file, struct hf_error *err)
 {
 	cleanup_replace struct hf_replace replace = HF_REPLACE_INIT;
+	const int rc = hf_replace_begin(&replace, file->fd, file->name,
+					file->mode, err);
 
-	return hf_replace_begin(&replace, file->fd, file->name, file->mode,
-				err);
+	return rc < 0 ? fail_replace(file, err) : 0;
 }
 
-int hf_report_file_open(struct hf_report_file *file, const char *word,
+int hf_report_file_inherit(struct hf_report_file *file, const char *word,
+			   struct hf_error *err)
+{
+	uint64_t number;
+
+	file->word = word;
+	if (word == NULL)
+		return 0;
+	if (parse_descriptor(word, &number))
+		return open_descriptor(file, number, err);
+	if (strncmp(word, "fd:", 3) == 0) {
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot write the report to '%s': not a "
+			      "descriptor's number", HF_QUOTE(word));
+		return hf_fail_hint(err, "a file of this name is './%s'",
+				    HF_QUOTE(word));
+	}
+	return 0;
+}
+
+int hf_report_file_open(struct hf_report_file *file,
 			const struct hf_project *project,
 			struct hf_error *err)
 {
+	const char *word = file->word;
 	cleanup_free char *path = NULL;
 	struct hf_stat stat = { .kind = HF_KIND_ABSENT };
-	uint64_t number;
 	bool exists;
 	int rc;
 
-	file->word = word;
-	if (parse_descriptor(word, &number))
-		return open_descriptor(file, number, err);
+	if (word == NULL || file->way != HF_REPORT_NONE)
+		return 0;
 	exists = hf_file_stat_path(word, &stat) == 0;
 	if (stat.kind == HF_KIND_DIRECTORY || hf_path_name(word)[0] == '\0')
 		return hf_fail(err, HF_ERR_USAGE,
@@ -201,9 +239,11 @@ int hf_report_file_write(const struct hf_report_file *file, const char *text,
 	if (file->way == HF_REPORT_NONE ||
 	    (file->way == HF_REPORT_ONCE && !is_last))
 		return 0;
-	if (file->way == HF_REPORT_REPLACED)
-		return hf_replace_write(file->fd, file->name, file->mode, text,
-					len, err);
+	if (file->way == HF_REPORT_REPLACED) {
+		rc = hf_replace_write(file->fd, file->name, file->mode, text,
+				      len, err);
+		return rc < 0 ? fail_replace(file, err) : 0;
+	}
 	if (file->way == HF_REPORT_REWRITTEN) {
 		rc = hf_file_seek(file->fd, 0);
 		if (rc >= 0)

@@ -6,7 +6,8 @@
  *
  *	cleanup_report_file struct hf_report_file file = HF_REPORT_FILE_INIT;
  *
- *	rc = hf_report_file_open(&file, "report.json", &project, err);
+ *	rc = hf_report_file_inherit(&file, "report.json", err);
+ *	rc = hf_report_file_open(&file, &project, err);
  *	rc = hf_report_file_write(&file, text, len, is_last, err);
  */
 #ifndef HF_CLI_REPORT_FILE_H
@@ -33,18 +34,23 @@ struct hf_report_file {
 	int fd;			/* the directory when replaced */
 	char *name;		/* in the directory */
 	uint32_t mode;
-	const char *word;	/* as it was typed; borrowed */
+	const char *word;	/* as it was typed, or NULL; borrowed */
 };
 
 #define HF_REPORT_FILE_INIT	{ .fd = -1 }
 #define cleanup_report_file	CLEANUP(hf_report_file_done)
 
 /*
+ * The first thing that a run does: a descriptor that was not inherited must not
+ * be mistaken for one that we have opened meanwhile.
+ */
+MUST_CHECK int hf_report_file_inherit(struct hf_report_file *file,
+				      const char *word, struct hf_error *err);
+/*
  * Made and checked before the command starts.  HF_ERR_USAGE when it would
  * replace a protected file or lie in the store.
  */
 MUST_CHECK int hf_report_file_open(struct hf_report_file *file,
-				   const char *word,
 				   const struct hf_project *project,
 				   struct hf_error *err);
 MUST_CHECK int hf_report_file_write(const struct hf_report_file *file,
