@@ -90,12 +90,15 @@ static int open_archive(struct hf_pack_writer *writer)
 {
 	struct archive *const archive = writer->archive;
 
-	/* Restricted: a pax header only where a plain one does not do. */
+	/*
+	 * Restricted: a pax header only where a plain one does not do.  Names
+	 * that are not text in the user's locale get one marked as binary: not
+	 * by the option for it, which gives one to every member.
+	 */
 	if (archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK ||
 	    archive_write_add_filter_zstd(archive) != ARCHIVE_OK ||
-	    archive_write_set_options(archive,
-				      "zstd:compression-level=" LEVEL
-				      ",hdrcharset=BINARY") != ARCHIVE_OK ||
+	    archive_write_set_options(
+		    archive, "zstd:compression-level=" LEVEL) != ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(archive, BLOCK_SIZE) !=
 		    ARCHIVE_OK ||
 	    archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK)

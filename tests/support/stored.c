@@ -24,7 +24,7 @@ static void open_store(struct hf_stored *stored)
 
 void hf_stored_make(struct hf_stored *stored, const char *protect)
 {
-	*stored = (struct hf_stored){ .dir = hf_tmpdir_make() };
+	*stored = (struct hf_stored){.dir = hf_tmpdir_make()};
 	stored->root = hf_path_join(stored->dir, "root");
 	stored->store_path = hf_path_join(stored->dir, "store");
 	cr_assert(stored->root && stored->store_path);
@@ -62,7 +62,7 @@ void hf_stored_take(struct hf_stored *stored,
 		    struct hf_manifest *ret_manifest,
 		    struct hf_snapshot_result *ret_result)
 {
-	const struct hf_snapshot_options options = { .scan = &stored->scan };
+	const struct hf_snapshot_options options = {.scan = &stored->scan};
 	struct hf_error err;
 
 	cr_assert(hf_snapshot_take(&stored->store, &options, previous,

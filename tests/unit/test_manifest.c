@@ -39,7 +39,7 @@ static struct hf_entry *add_file(struct hf_tree *tree, const char *path,
 	entry->stat.size = strlen(content);
 	entry->has_hash = true;
 	entry->hash = hf_hash_of(content, strlen(content));
-	entry->location = (struct hf_location){ .pack = 3, .offset = 1536 };
+	entry->location = (struct hf_location){.pack = 3, .offset = 1536};
 	entry->rule = "*.toml";
 	return entry;
 }
@@ -103,8 +103,8 @@ static void encode(const struct hf_manifest *manifest, struct hf_buffer *text)
 static int decode(const char *data, size_t len, struct hf_error *err)
 {
 	struct hf_manifest manifest = HF_MANIFEST_INIT;
-	const int rc = hf_manifest_decode("snapshot x", data, len, &manifest,
-					  err);
+	const int rc =
+		hf_manifest_decode("snapshot x", data, len, &manifest, err);
 
 	hf_manifest_done(&manifest);
 	return rc;
@@ -209,14 +209,14 @@ Test(manifest, with_any_byte_flipped_it_is_refused)
 	cr_expect_eq(decode(text.data, text.len, &err), 0);
 }
 
-#define HEADER                                                          \
+#define HEADER                                                            \
 	"{\"holdfast-manifest\":1,\"name\":\"" NAME "\",\"root\":\"/r\"," \
 	"\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"
-#define HEX    "00112233445566778899aabbccddeeff"
-#define META   "\"mode\":\"0644\",\"owner\":\"0:0\",\"mtime\":\"1.000000000\","
-#define STAT   "\"stat\":\"1:2:3.000000000:1\""
-#define DATA   "\"content\":\"" HEX "@1:0\","
-#define FILE_  "\"kind\":\"file\",\"size\":1," META
+#define HEX   "00112233445566778899aabbccddeeff"
+#define META  "\"mode\":\"0644\",\"owner\":\"0:0\",\"mtime\":\"1.000000000\","
+#define STAT  "\"stat\":\"1:2:3.000000000:1\""
+#define DATA  "\"content\":\"" HEX "@1:0\","
+#define FILE_ "\"kind\":\"file\",\"size\":1," META
 
 /* Well sealed, but wrong inside. */
 Test(manifest, what_does_not_hold_together_is_refused)
@@ -226,125 +226,129 @@ Test(manifest, what_does_not_hold_together_is_refused)
 		size_t count;
 		const char *lines;
 	} cases[] = {
-		{ "no header", 0, "" },
-		{ "empty line", 0, HEADER "\n" },
-		{ "other count", 2,
-		  HEADER "{\"path\":\"a\",\"kind\":\"absent\"}\n" },
-		{ "no object", 1, HEADER "[]\n" },
-		{ "no path", 1, HEADER "{\"kind\":\"absent\"}\n" },
-		{ "path of another type", 1,
-		  HEADER "{\"path\":1,\"kind\":\"absent\"}\n" },
-		{ "unknown kind", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"door\"}\n" },
-		{ "unknown member", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"absent\",\"x\":1}\n" },
-		{ "member twice", 1,
-		  HEADER "{\"path\":\"a\",\"path\":\"b\",\"kind\":\"absent\"}\n" },
-		{ "path twice", 2,
-		  HEADER "{\"path\":\"b\",\"kind\":\"absent\"}\n"
-			 "{\"path\":\"b\",\"kind\":\"absent\"}\n" },
-		{ "path that leaves", 1,
-		  HEADER "{\"path\":\"../a\",\"kind\":\"absent\"}\n" },
-		{ "path with dots inside", 1,
-		  HEADER "{\"path\":\"a/../../b\",\"kind\":\"absent\"}\n" },
-		{ "path with a slash behind", 1,
-		  HEADER "{\"path\":\"a/\",\"kind\":\"absent\"}\n" },
-		{ "empty path", 1,
-		  HEADER "{\"path\":\"\",\"kind\":\"absent\"}\n" },
-		{ "bytes that leave", 1,
-		  HEADER "{\"path\":\"a\",\"path_bytes\":\"Li4vYQ==\","
-			 "\"kind\":\"absent\"}\n" },
-		{ "bytes with a NUL", 1,
-		  HEADER "{\"path\":\"a\",\"path_bytes\":\"YQBi\","
-			 "\"kind\":\"absent\"}\n" },
-		{ "bytes that are no base64", 1,
-		  HEADER "{\"path\":\"a\",\"path_bytes\":\"!\","
-			 "\"kind\":\"absent\"}\n" },
-		{ "bytes of an absent text", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"absent\","
-			 "\"rule_bytes\":\"YQ==\"}\n" },
-		{ "absent with metadata", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"absent\"," META STAT "}\n" },
-		{ "file without content", 1,
-		  HEADER "{\"path\":\"a\"," FILE_ STAT "}\n" },
-		{ "file without a place", 1,
-		  HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			 "\"," STAT "}\n" },
-		{ "file in pack 0", 1,
-		  HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			 "@0:0\"," STAT "}\n" },
-		{ "pack too large", 1,
-		  HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			 "@4294967296:0\"," STAT "}\n" },
-		{ "offset missing", 1,
-		  HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			 "@1:\"," STAT "}\n" },
-		{ "hash too short", 1,
-		  HEADER "{\"path\":\"a\"," FILE_
-			 "\"content\":\"0011@1:0\"," STAT "}\n" },
-		{ "negative size", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"file\",\"size\":-1," META
-			 DATA STAT "}\n" },
-		{ "size with a fraction", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"file\",\"size\":1.5," META
-			 DATA STAT "}\n" },
-		{ "file with a target", 1,
-		  HEADER "{\"path\":\"a\",\"link\":\"b\"," FILE_ DATA STAT
-			 "}\n" },
-		{ "link without a target", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"link\"," META STAT "}\n" },
-		{ "link with an empty target", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"link\",\"link\":\"\"," META
-			 STAT "}\n" },
-		{ "directory with content", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META DATA STAT
-			 "}\n" },
-		{ "mode beyond 07777", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			 "\"mode\":\"10000\",\"owner\":\"0:0\","
-			 "\"mtime\":\"1.000000000\"," STAT "}\n" },
-		{ "owner of one number", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			 "\"mode\":\"0\",\"owner\":\"0\","
-			 "\"mtime\":\"1.000000000\"," STAT "}\n" },
-		{ "owner too large", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			 "\"mode\":\"0\",\"owner\":\"0:4294967296\","
-			 "\"mtime\":\"1.000000000\"," STAT "}\n" },
-		{ "time without nine digits", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			 "\"mode\":\"0\",\"owner\":\"0:0\","
-			 "\"mtime\":\"1.0\"," STAT "}\n" },
-		{ "time out of range", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			 "\"mode\":\"0\",\"owner\":\"0:0\","
-			 "\"mtime\":\"9223372036.854775808\"," STAT "}\n" },
-		{ "stat of three numbers", 1,
-		  HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META
-			 "\"stat\":\"1:2:3.000000000\"}\n" },
-		{ "pattern with a newline", 0,
-		  HEADER "{\"protect\":\"a\\nb\"}\n" },
-		{ "pattern of another type", 0, HEADER "{\"protect\":1}\n" },
-		{ "two headers", 0, HEADER HEADER },
-		{ "name that is none", 0,
-		  "{\"holdfast-manifest\":1,\"name\":\"../x\",\"root\":\"/r\","
-		  "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n" },
-		{ "relative root", 0,
-		  "{\"holdfast-manifest\":1,\"name\":\"" NAME
-		  "\",\"root\":\"r\","
-		  "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n" },
+		{"no header", 0, ""},
+		{"empty line", 0, HEADER "\n"},
+		{"other count", 2,
+		 HEADER "{\"path\":\"a\",\"kind\":\"absent\"}\n"},
+		{"no object", 1, HEADER "[]\n"},
+		{"no path", 1, HEADER "{\"kind\":\"absent\"}\n"},
+		{"path of another type", 1,
+		 HEADER "{\"path\":1,\"kind\":\"absent\"}\n"},
+		{"unknown kind", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"door\"}\n"},
+		{"unknown member", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"absent\",\"x\":1}\n"},
+		{"member twice", 1,
+		 HEADER
+		 "{\"path\":\"a\",\"path\":\"b\",\"kind\":\"absent\"}\n"},
+		{"path twice", 2,
+		 HEADER "{\"path\":\"b\",\"kind\":\"absent\"}\n"
+			"{\"path\":\"b\",\"kind\":\"absent\"}\n"},
+		{"path that leaves", 1,
+		 HEADER "{\"path\":\"../a\",\"kind\":\"absent\"}\n"},
+		{"path with dots inside", 1,
+		 HEADER "{\"path\":\"a/../../b\",\"kind\":\"absent\"}\n"},
+		{"path with a slash behind", 1,
+		 HEADER "{\"path\":\"a/\",\"kind\":\"absent\"}\n"},
+		{"empty path", 1,
+		 HEADER "{\"path\":\"\",\"kind\":\"absent\"}\n"},
+		{"bytes that leave", 1,
+		 HEADER "{\"path\":\"a\",\"path_bytes\":\"Li4vYQ==\","
+			"\"kind\":\"absent\"}\n"},
+		{"bytes with a NUL", 1,
+		 HEADER "{\"path\":\"a\",\"path_bytes\":\"YQBi\","
+			"\"kind\":\"absent\"}\n"},
+		{"bytes that are no base64", 1,
+		 HEADER "{\"path\":\"a\",\"path_bytes\":\"!\","
+			"\"kind\":\"absent\"}\n"},
+		{"bytes of an absent text", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"absent\","
+			"\"rule_bytes\":\"YQ==\"}\n"},
+		{"absent with metadata", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"absent\"," META STAT "}\n"},
+		{"file without content", 1,
+		 HEADER "{\"path\":\"a\"," FILE_ STAT "}\n"},
+		{"file without a place", 1,
+		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX "\"," STAT
+			"}\n"},
+		{"file in pack 0", 1,
+		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
+			"@0:0\"," STAT "}\n"},
+		{"pack too large", 1,
+		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
+			"@4294967296:0\"," STAT "}\n"},
+		{"offset missing", 1,
+		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
+			"@1:\"," STAT "}\n"},
+		{"hash too short", 1,
+		 HEADER "{\"path\":\"a\"," FILE_
+			"\"content\":\"0011@1:0\"," STAT "}\n"},
+		{"negative size", 1,
+		 HEADER
+		 "{\"path\":\"a\",\"kind\":\"file\",\"size\":-1," META DATA STAT
+		 "}\n"},
+		{"size with a fraction", 1,
+		 HEADER
+		 "{\"path\":\"a\",\"kind\":\"file\",\"size\":1.5," META DATA
+			 STAT "}\n"},
+		{"file with a target", 1,
+		 HEADER "{\"path\":\"a\",\"link\":\"b\"," FILE_ DATA STAT
+			"}\n"},
+		{"link without a target", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"link\"," META STAT "}\n"},
+		{"link with an empty target", 1,
+		 HEADER
+		 "{\"path\":\"a\",\"kind\":\"link\",\"link\":\"\"," META STAT
+		 "}\n"},
+		{"directory with content", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META DATA STAT
+			"}\n"},
+		{"mode beyond 07777", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+			"\"mode\":\"10000\",\"owner\":\"0:0\","
+			"\"mtime\":\"1.000000000\"," STAT "}\n"},
+		{"owner of one number", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+			"\"mode\":\"0\",\"owner\":\"0\","
+			"\"mtime\":\"1.000000000\"," STAT "}\n"},
+		{"owner too large", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+			"\"mode\":\"0\",\"owner\":\"0:4294967296\","
+			"\"mtime\":\"1.000000000\"," STAT "}\n"},
+		{"time without nine digits", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+			"\"mode\":\"0\",\"owner\":\"0:0\","
+			"\"mtime\":\"1.0\"," STAT "}\n"},
+		{"time out of range", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+			"\"mode\":\"0\",\"owner\":\"0:0\","
+			"\"mtime\":\"9223372036.854775808\"," STAT "}\n"},
+		{"stat of three numbers", 1,
+		 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META
+			"\"stat\":\"1:2:3.000000000\"}\n"},
+		{"pattern with a newline", 0,
+		 HEADER "{\"protect\":\"a\\nb\"}\n"},
+		{"pattern of another type", 0, HEADER "{\"protect\":1}\n"},
+		{"two headers", 0, HEADER HEADER},
+		{"name that is none", 0,
+		 "{\"holdfast-manifest\":1,\"name\":\"../x\",\"root\":\"/r\","
+		 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
+		{"relative root", 0,
+		 "{\"holdfast-manifest\":1,\"name\":\"" NAME
+		 "\",\"root\":\"r\","
+		 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
 	};
 
 	for (size_t i = 0; i < HF_COUNT(cases); i++) {
 		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-		struct hf_error err = { .code = 0 };
+		struct hf_error err = {.code = 0};
 		int rc;
 
 		hf_buffer_add_text(&text, cases[i].lines);
 		hf_sealed_end(&text, "entries", cases[i].count);
 		rc = decode(text.data, text.len, &err);
-		cr_expect_eq(rc, HF_ERR_CORRUPT, "%s: %d %s", cases[i].name,
-			     rc, err.text);
+		cr_expect_eq(rc, HF_ERR_CORRUPT, "%s: %d %s", cases[i].name, rc,
+			     err.text);
 	}
 }
 
@@ -362,7 +366,7 @@ Test(manifest, the_parts_of_the_cases_are_right)
 
 	for (size_t i = 0; i < HF_COUNT(lines); i++) {
 		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-		struct hf_error err = { .code = 0 };
+		struct hf_error err = {.code = 0};
 
 		hf_buffer_add_text(&text, HEADER);
 		hf_buffer_add_text(&text, lines[i]);
@@ -389,17 +393,25 @@ Test(manifest, times_of_all_signs)
 		int64_t ns;
 		const char *text;
 	} cases[] = {
-		{ 0, "0.000000000" },
-		{ 1, "0.000000001" },
-		{ -1, "-0.000000001" },
-		{ -1500000000, "-1.500000000" },
-		{ INT64_MAX, "9223372036.854775807" },
-		{ INT64_MIN, "-9223372036.854775808" },
+		{0, "0.000000000"},
+		{1, "0.000000001"},
+		{-1, "-0.000000001"},
+		{-1500000000, "-1.500000000"},
+		{INT64_MAX, "9223372036.854775807"},
+		{INT64_MIN, "-9223372036.854775808"},
 	};
 	static const char *const wrong[] = {
-		"", "1", "1.", "1.0000000000", "--1.000000000", "-",
-		"+1.000000000", " 1.000000000", "1.00000000x",
-		"9223372036.854775808", "-9223372036.854775809",
+		"",
+		"1",
+		"1.",
+		"1.0000000000",
+		"--1.000000000",
+		"-",
+		"+1.000000000",
+		" 1.000000000",
+		"1.00000000x",
+		"9223372036.854775808",
+		"-9223372036.854775809",
 		"99999999999999999999.000000000",
 	};
 

@@ -94,13 +94,13 @@ Test(replace, which_names_are_temporary)
 		const char *name;
 		bool is_temporary;
 	} cases[] = {
-		{ ".holdfast-0123456789abcdef", true },
-		{ ".holdfast-0123456789abcde", false },
-		{ ".holdfast-0123456789abcdef0", false },
-		{ ".holdfast-0123456789abcdeF", false },
-		{ ".holdfast-", false },
-		{ "holdfast-0123456789abcdef", false },
-		{ "", false },
+		{".holdfast-0123456789abcdef", true},
+		{".holdfast-0123456789abcde", false},
+		{".holdfast-0123456789abcdef0", false},
+		{".holdfast-0123456789abcdeF", false},
+		{".holdfast-", false},
+		{"holdfast-0123456789abcdef", false},
+		{"", false},
 	};
 	char name[32];
 	struct hf_error err;
