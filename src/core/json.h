@@ -21,7 +21,6 @@ struct hf_error;
 
 #define HF_JSON_DOCUMENT_MAX	((size_t)1 << 20)	/* bytes of a policy */
 #define HF_JSON_LINE_MAX	((size_t)1 << 20)	/* bytes of one line */
-#define HF_JSON_DEPTH_MAX	32
 
 struct hf_json;		/* a parsed document or line; root value */
 /* Opaque here; borrowed from the document. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/defs.h"
-#include "core/json.h"
 
 #define NOT_WANTED SIZE_MAX
 

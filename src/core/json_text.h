@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Arrays and objects within each other. */
+#define HF_JSON_DEPTH_MAX	32
+
 /* What is wrong, in words, and at which byte. */
 struct hf_json_fault {
 	const char *what;	/* static */

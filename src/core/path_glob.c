@@ -12,7 +12,6 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "core/glob.h"
-#include "core/pattern.h"
 
 struct hf_glob_part {
 	enum { PART_LITERAL, PART_GLOB, PART_ANY } kind;
@@ -193,8 +192,6 @@ int hf_path_glob_parse(struct hf_path_glob *glob, const char *text,
 	bool is_absolute;
 	int rc;
 
-	if (strlen(text) > HF_PATTERN_LEN_MAX)
-		return fail(text, "is too long", err);
 	glob->text = strdup(text);
 	if (!glob->text)
 		return hf_fail_memory(err);

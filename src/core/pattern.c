@@ -302,6 +302,9 @@ int hf_patterns_add(struct hf_patterns *patterns, const char *text,
 	if (patterns->count == HF_PATTERN_COUNT_MAX)
 		return hf_fail(err, HF_ERR_LIMIT, "more than %d patterns",
 			       HF_PATTERN_COUNT_MAX);
+	if (strlen(text) > HF_PATTERN_LEN_MAX)
+		return hf_fail(err, HF_ERR_USAGE, "'%s' is too long",
+			       HF_QUOTE(text));
 	if (!grow(&array, patterns->count, &patterns->capacity,
 		  sizeof(*patterns->patterns)))
 		return hf_fail_memory(err);
