@@ -80,6 +80,11 @@ static int rank(char c)
 
 int hf_path_compare(const char *a, const char *b)
 {
+	const bool is_absolute = hf_path_is_absolute(a);
+
+	/* They do not lie in ".", so they must not stand in the middle of it. */
+	if (is_absolute != hf_path_is_absolute(b))
+		return is_absolute ? 1 : -1;
 	/* The root comes before what lies in it, "!x" too. */
 	if (strcmp(a, ".") == 0)
 		a = "";

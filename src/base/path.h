@@ -38,7 +38,7 @@ bool hf_path_is_beneath(const char *path, const char *ancestor);
 /*
  * Order of entries: bytewise, but a slash sorts before every other byte, so
  * that a directory is directly followed by all that lies beneath it.  "."
- * comes first.
+ * comes first, absolute paths last.
  */
 int hf_path_compare(const char *a, const char *b);
 

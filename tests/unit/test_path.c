@@ -105,8 +105,9 @@ Test(path, compare_orders_a_tree)
 {
 	/* In order; every pair is compared both ways. */
 	static const char *const sorted[] = {
-		".",	"/a", "/a/b", "/b", "!x", "a", "a/!",  "a/b",  "a/b/c",
-		"a/b!", "a!", "a!/b", "a0", "aa", "b", "\x80", "\xff",
+		".",	"!x", "a",  "a/!", "a/b",  "a/b/c", "a/b!", "a!",
+		"a!/b", "a0", "aa", "b",   "\x80", "\xff",  "/a",   "/a/b",
+		"/b",
 	};
 
 	for (size_t i = 0; i < HF_COUNT(sorted); i++) {

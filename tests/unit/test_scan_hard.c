@@ -130,7 +130,7 @@ Test(scan_hard, outside_the_root)
 		 "Ad .\nAd in\nPf in/y.toml\nPf x.toml\n", ""},
 		/* One walk comes across the root of the other. */
 		{"*.toml %/*/*.toml",
-		 "Ad .\nAd /tmp\nAd %\nAd %/out\nPf %/out/o.toml\nPf x.toml\n",
+		 "Ad .\nPf x.toml\nAd /tmp\nAd %\nAd %/out\nPf %/out/o.toml\n",
 		 ""},
 	};
 

@@ -37,7 +37,7 @@ Test(tree, sorted_with_directories_before_what_they_hold)
 		"b", "a!", "a/z", "a", ".", "/etc/x", "a/b/c", "a/b", "\xff",
 	};
 	static const char *const sorted[] = {
-		".", "/etc/x", "a", "a/b", "a/b/c", "a/z", "a!", "b", "\xff",
+		".", "a", "a/b", "a/b/c", "a/z", "a!", "b", "\xff", "/etc/x",
 	};
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 	struct hf_error err;
