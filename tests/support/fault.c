@@ -61,6 +61,11 @@ const char *fault_call(void)
 	return first_call;
 }
 
+bool fault_is_persistent(void)
+{
+	return is_persistent;
+}
+
 bool fault_may_be_ignored(void)
 {
 	static const char *const ignored[] = {

@@ -36,6 +36,8 @@ const char *fault_call(void);
  * a second thread; and for EINTR, which is tried again.
  */
 bool fault_may_be_ignored(void);
+/* Was fault_arm() told so? */
+bool fault_is_persistent(void);
 
 /*
  * Run body in a child that is killed at its nth call (a write is cut in half

@@ -4,13 +4,11 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/fail.h"
-#include "core/pack.h"
 #include "support/check.h"
 #include "support/scanned.h"
 #include "support/stored.h"
@@ -358,74 +356,6 @@ Test(snapshot, a_few_stale_entries_are_not_worth_it)
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "a.toml", &stat), 0);
 	cr_assert_eq(hf_snapshot_load_newest(&s.store, &loaded, &err), 0);
 	cr_expect_neq(find(&loaded, "a.toml")->stat.ctime_ns, stat.ctime_ns);
-}
-
-/* -- large contents -------------------------------------------------------- */
-
-/* size bytes that zstd cannot shrink to nothing. */
-static char *make_noise(size_t size, unsigned seed)
-{
-	char *const data = malloc(size + 1);
-	uint64_t state = seed;
-
-	cr_assert(data);
-	for (size_t i = 0; i < size; i++) {
-		state = state * 6364136223846793005U + 1442695040888963407U;
-		data[i] = (char)('a' + (state >> 33) % 26);
-	}
-	data[size] = '\0';
-	return data;
-}
-
-Test(snapshot, a_large_file_has_a_pack_of_its_own)
-{
-	const size_t size = (size_t)HF_PACK_MEMBER_MAX + 1;
-	cleanup_free char *noise = make_noise(size, 1);
-	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
-	cleanup_manifest struct hf_manifest second = HF_MANIFEST_INIT;
-	struct hf_snapshot_result result;
-
-	put_old(s.root_fd, "small.toml", "x");
-	put_old(s.root_fd, "large.toml", noise);
-	hf_stored_take(&s, NULL, &first, &result);
-	cr_expect_eq(result.archived, 2);
-	cr_expect_eq(pack_count(), 2);
-	cr_expect_neq(find(&first, "large.toml")->location.pack,
-		      find(&first, "small.toml")->location.pack);
-	expect_content(&first, "large.toml", noise);
-
-	/* Known already: the pack that was begun is dropped. */
-	put_old(s.root_fd, "again.toml", noise);
-	hf_stored_take(&s, &first, &second, &result);
-	cr_expect(result.is_new);
-	cr_expect_eq(result.archived, 0);
-	cr_expect_eq(pack_count(), 2);
-	cr_expect_eq(hf_count_names(s.store.folder_fd[HF_STORE_PACKS],
-				    HF_TEMPORARY_PREFIX),
-		     0);
-	expect_content(&second, "again.toml", noise);
-}
-
-Test(snapshot, a_full_pack_is_followed_by_another)
-{
-	const size_t size = (size_t)HF_PACK_MEMBER_MAX;
-	const size_t count = (size_t)(HF_PACK_SIZE / HF_PACK_MEMBER_MAX) + 2;
-	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
-	struct hf_snapshot_result result;
-	struct hf_error err;
-	char name[16];
-
-	for (size_t i = 0; i < 2 * count; i++) {
-		cleanup_free char *noise = make_noise(size, (unsigned)i);
-
-		(void)snprintf(name, sizeof(name), "%zu.toml", i);
-		hf_put_file(s.root_fd, name, noise);
-	}
-	hf_stored_take(&s, NULL, &manifest, &result);
-	cr_expect_eq(result.archived, 2 * count);
-	cr_expect_geq(pack_count(), 3);
-	cr_expect(hf_stored_check(&s.store, &manifest.tree, &err) == 0, "%s",
-		  err.text);
 }
 
 /* -- loading --------------------------------------------------------------- */
