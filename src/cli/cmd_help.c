@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/suggest.h"
 
-#define LEFT_WIDTH	34	/* of the column before the explanation */
+#define LEFT_WIDTH 34 /* of the column before the explanation */
 
 static void add_row(struct hf_buffer *out, const char *left, const char *right)
 {
@@ -52,8 +52,7 @@ void hf_help_describe(enum hf_command_id id, struct hf_buffer *out)
 	const struct hf_command *command = &hf_commands[id];
 	const struct hf_option *option;
 
-	hf_buffer_printf(out, "usage: holdfast %s%s%s\n\n%s\n\n",
-			 command->name,
+	hf_buffer_printf(out, "usage: holdfast %s%s%s\n\n%s\n\n", command->name,
 			 command->arguments[0] == '\0' ? "" : " ",
 			 command->arguments, command->help);
 	for (size_t i = 0; (option = hf_options_at(i)) != NULL; i++) {
@@ -64,11 +63,10 @@ void hf_help_describe(enum hf_command_id id, struct hf_buffer *out)
 		(void)snprintf(left, sizeof(left), "%c%c%s --%s%s%s",
 			       option->letter == '\0' ? ' ' : '-',
 			       option->letter == '\0' ? ' ' : option->letter,
-			       option->letter == '\0' ? " " : ",",
-			       option->name,
+			       option->letter == '\0' ? " " : ",", option->name,
 			       option->argument == NULL ? "" : " ",
 			       option->argument == NULL ? "" :
-			       option->argument);
+							  option->argument);
 		add_row(out, left, option->help);
 	}
 }

@@ -45,12 +45,11 @@ static int load(const struct hf_store *store, struct history *history,
 	rc = hf_sessions_list(store, &history->sessions, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_journal_find_open(store, &history->living, &history->dead,
-				  err);
+	rc = hf_journal_find_open(store, &history->living, &history->dead, err);
 	if (rc < 0)
 		return rc;
-	return hf_store_list(store, HF_STORE_SNAPSHOTS, "",
-			     &history->snapshots, err);
+	return hf_store_list(store, HF_STORE_SNAPSHOTS, "", &history->snapshots,
+			     err);
 }
 
 /* Is the newest session newer than the newest snapshot?  A run records before
@@ -74,8 +73,10 @@ static void add_snapshot(const struct hf_name *name, bool is_json,
 			 struct hf_buffer *out)
 {
 	if (is_json) {
-		hf_buffer_printf(out, "{\"type\": \"snapshot\", \"name\": "
-				 "\"%s\", \"time\": \"", name->text);
+		hf_buffer_printf(out,
+				 "{\"type\": \"snapshot\", \"name\": "
+				 "\"%s\", \"time\": \"",
+				 name->text);
 		add_time(name, 'T', out);
 		hf_buffer_add_text(out, "\"}");
 		return;
@@ -108,8 +109,10 @@ static void add_violations(const char *lines, struct hf_buffer *out)
 static void add_session_json(const struct hf_session_record *record,
 			     bool is_living, struct hf_buffer *out)
 {
-	hf_buffer_printf(out, "{\"type\": \"session\", \"name\": \"%s\", "
-			 "\"time\": ", record->name.text);
+	hf_buffer_printf(out,
+			 "{\"type\": \"session\", \"name\": \"%s\", "
+			 "\"time\": ",
+			 record->name.text);
 	hf_report_json_time(record->begun_ns, out);
 	hf_buffer_add_text(out, ", \"ended\": ");
 	hf_report_json_time(record->has_ended ? record->ended_ns : 0, out);
@@ -119,18 +122,22 @@ static void add_session_json(const struct hf_session_record *record,
 	hf_report_json_strings((const char *const *)record->argv, out);
 	hf_buffer_printf(out, ", \"outcome\": \"%s\", \"exit\": ",
 			 record->has_ended ? hf_outcome_name(record->outcome) :
-			 is_living ? "running" : "not-ended");
+			 is_living	   ? "running" :
+					     "not-ended");
 	if (record->has_ended)
 		hf_buffer_printf(out, "%d", record->status);
 	else
 		hf_buffer_add_text(out, "null");
 	hf_buffer_add_text(out, ", \"snapshot\": ");
 	hf_report_json_text(record->snapshot == NULL ||
-			    record->snapshot[0] == '\0' ? NULL :
-			    record->snapshot, out);
-	hf_buffer_printf(out, ", \"violations\": %" PRIu64 ", \"replaced\": "
-			 "%zu, \"records\": ", record->violations,
-			 record->kept_count);
+					    record->snapshot[0] == '\0' ?
+				    NULL :
+				    record->snapshot,
+			    out);
+	hf_buffer_printf(out,
+			 ", \"violations\": %" PRIu64 ", \"replaced\": "
+			 "%zu, \"records\": ",
+			 record->violations, record->kept_count);
 	add_violations(record->violation_lines, out);
 	hf_buffer_add_text(out, "}");
 }
@@ -167,9 +174,11 @@ static void add_next(const struct hf_store *store, struct history *history,
 	if (hf_journal_read(store, name, &record, &err) < 0) {
 		hf_output_error(output, &err);
 		if (is_json)
-			hf_buffer_printf(out, "{\"type\": \"session\", "
+			hf_buffer_printf(out,
+					 "{\"type\": \"session\", "
 					 "\"name\": \"%s\", \"outcome\": "
-					 "\"damaged\"}", name->text);
+					 "\"damaged\"}",
+					 name->text);
 	} else if (is_json) {
 		add_session_json(&record, is_living, out);
 	} else {
@@ -181,7 +190,8 @@ static int show_log(const struct hf_options *options, struct hf_output *output,
 		    struct hf_error *err)
 {
 	cleanup_project struct hf_project project = HF_PROJECT_INIT;
-	CLEANUP(history_done) struct history history = {
+	CLEANUP(history_done)
+	struct history history = {
 		.sessions = HF_NAMES_INIT,
 	};
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
@@ -199,9 +209,11 @@ static int show_log(const struct hf_options *options, struct hf_output *output,
 		return rc;
 	if (options->is_json)
 		hf_buffer_add_text(&out, "{\"holdfast-json\": 1, \"command\": "
-				   "\"log\", \"entries\": [");
-	for (uint64_t i = 0; i < options->limit &&
-	     history.sessions.count + history.snapshots.count > 0; i++) {
+					 "\"log\", \"entries\": [");
+	for (uint64_t i = 0;
+	     i < options->limit &&
+	     history.sessions.count + history.snapshots.count > 0;
+	     i++) {
 		if (options->is_json)
 			hf_buffer_add_text(&out, i == 0 ? "\n  " : ",\n  ");
 		add_next(&project.store, &history, options->is_json, output,

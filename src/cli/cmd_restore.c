@@ -14,10 +14,10 @@
 struct restoring {
 	struct hf_cli_repair repair;
 	struct hf_manifest manifest;
-	struct hf_tree want;	/* of the manifest, what the paths name */
+	struct hf_tree want; /* of the manifest, what the paths name */
 	struct hf_tree now;
 	struct hf_deltas deltas;
-	char **paths;		/* NULL-terminated; NULL for everything */
+	char **paths; /* NULL-terminated; NULL for everything */
 	bool has_from;
 };
 
@@ -27,8 +27,8 @@ static void restoring_done(struct restoring *restoring)
 	hf_tree_done(&restoring->now);
 	hf_tree_done(&restoring->want);
 	hf_manifest_done(&restoring->manifest);
-	for (size_t i = 0; restoring->paths != NULL &&
-	     restoring->paths[i] != NULL; i++)
+	for (size_t i = 0;
+	     restoring->paths != NULL && restoring->paths[i] != NULL; i++)
 		free(restoring->paths[i]);
 	hf_free_pointee(&restoring->paths);
 	hf_cli_repair_close(&restoring->repair);
@@ -92,9 +92,8 @@ static bool has_name(const struct hf_tree *tree, const char *named)
 
 /* Copies of what the paths name and of the directories above; all when there
  * are no paths. */
-static int select_entries(const struct hf_tree *from,
-			  const char *const *paths, struct hf_tree *to,
-			  struct hf_error *err)
+static int select_entries(const struct hf_tree *from, const char *const *paths,
+			  struct hf_tree *to, struct hf_error *err)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		const struct hf_entry *entry = &from->entries[i];
@@ -132,7 +131,8 @@ static int check_paths(const struct restoring *restoring,
 			      "cannot restore '%s': it is not in snapshot %s",
 			      HF_QUOTE(paths[i]),
 			      restoring->manifest.name.text);
-		return hf_fail_hint(err, "'holdfast log%s' lists the "
+		return hf_fail_hint(err,
+				    "'holdfast log%s' lists the "
 				    "snapshots, '--from SNAPSHOT' chooses one",
 				    restoring->repair.output->style.location);
 	}
@@ -214,45 +214,47 @@ static int say_nothing_differs(struct restoring *restoring, int *ret_status,
 	if (count > 0)
 		*ret_status = HF_STATUS_USAGE;
 	else if (!repair->options->is_quiet && !repair->options->is_json)
-		hf_output_say(repair->output, "nothing differs from snapshot "
-			      "%s", restoring->manifest.name.text);
+		hf_output_say(repair->output,
+			      "nothing differs from snapshot "
+			      "%s",
+			      restoring->manifest.name.text);
 	return 0;
 }
 
-/* The words for the journal: what was asked for. */
+static int say_or_preview(struct restoring *restoring,
+			  const struct hf_plan *plan,
+			  const struct hf_cli_repair_words *words,
+			  int *ret_status, struct hf_error *err)
+{
+	struct hf_cli_repair *repair = &restoring->repair;
+	int rc;
+
+	if (words->is_settling) {
+		rc = hf_cli_repair_settle(repair, err);
+		if (rc < 0)
+			return rc;
+	}
+	rc = say_nothing_differs(restoring, ret_status, err);
+	if (rc < 0)
+		return rc;
+	/* An empty plan: JSON, and what else there is. */
+	return hf_cli_repair_preview(repair, plan, words, err);
+}
+
 static int carry_out(struct restoring *restoring, struct hf_plan *plan,
 		     const struct hf_cli_repair_words *words, int *ret_status,
 		     struct hf_error *err)
 {
 	struct hf_cli_repair *repair = &restoring->repair;
 	bool has_work = false;
-	int rc;
 
 	for (size_t i = 0; i < plan->count; i++)
 		has_work |= plan->steps[i].change != 0;
-	if (repair->options->is_dry_run) {
-		if (!has_work && !repair->options->is_json &&
-		    !repair->options->is_quiet)
-			hf_output_say(repair->output, "nothing differs from "
-				      "snapshot %s", words->snapshot);
-		return hf_cli_repair_preview(repair, plan, words, ret_status, err);
-	}
-	if (has_work) {
-		rc = hf_cli_repair_apply(repair, plan, words, ret_status, err);
-	} else {
-		rc = say_nothing_differs(restoring, ret_status, err);
-		if (rc == 0 && repair->options->is_json)
-			rc = hf_cli_repair_preview(repair, plan, words,
-					       &(int){ 0 }, err);
-		else if (words->additions > 0 && !repair->options->is_quiet)
-			hf_output_mark(repair->output, "note", "%zu added; "
-				       "'--remove-additions' moves what the "
-				       "snapshot lacks to the kept copies",
-				       words->additions);
-	}
-	if (rc < 0 || *ret_status != HF_STATUS_DONE || restoring->paths != NULL)
-		return rc;
-	return hf_cli_repair_settle(repair, err);
+	if (!has_work)
+		return say_or_preview(restoring, plan, words, ret_status, err);
+	if (repair->options->is_dry_run)
+		return hf_cli_repair_preview(repair, plan, words, err);
+	return hf_cli_repair_apply(repair, plan, words, ret_status, err);
 }
 
 static int restore(struct restoring *restoring, struct hf_output *output,
@@ -267,7 +269,7 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 	int rc;
 
 	rc = hf_cli_repair_open(&restoring->repair, "restore", options, output,
-			    HF_STORE_MUST_EXIST, err);
+				HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
 	rc = load(restoring, options->from, err);
@@ -286,14 +288,16 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 		return rc;
 	words.snapshot = restoring->manifest.name.text;
 	words.argv = options->word_count == 0 ? NULL : options->words;
-	words.additions = options->is_removing ? 0 :
-		count_additions(&restoring->deltas);
+	words.is_settling = restoring->paths == NULL && !options->is_dry_run;
+	words.additions =
+		options->is_removing ? 0 : count_additions(&restoring->deltas);
 	return carry_out(restoring, &plan, &words, ret_status, err);
 }
 
 int hf_cmd_restore(const struct hf_options *options, struct hf_output *output)
 {
-	CLEANUP(restoring_done) struct restoring restoring = {
+	CLEANUP(restoring_done)
+	struct restoring restoring = {
 		.repair = HF_CLI_REPAIR_INIT,
 		.manifest = HF_MANIFEST_INIT,
 		.want = HF_TREE_INIT,

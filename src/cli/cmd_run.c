@@ -14,8 +14,8 @@
 
 /* With more violations than this the report is written only now and then: each
  * time it is longer. */
-#define REPORTED_AT_ONCE	100
-#define REPORT_EVERY_NS		INT64_C(1000000000)
+#define REPORTED_AT_ONCE 100
+#define REPORT_EVERY_NS	 INT64_C(1000000000)
 
 struct watcher {
 	struct hf_output *output;
@@ -119,8 +119,7 @@ static int say_not_executed(struct hf_output *output, const char *command,
 {
 	hf_output_say(output, "cannot run '%s': %s", HF_QUOTE(command),
 		      error == ENOENT ? "command not found" : strerror(error));
-	return error == ENOENT ? HF_STATUS_NOT_FOUND :
-				 HF_STATUS_NOT_EXECUTABLE;
+	return error == ENOENT ? HF_STATUS_NOT_FOUND : HF_STATUS_NOT_EXECUTABLE;
 }
 
 static int run_guarded(const struct hf_options *options,
@@ -180,12 +179,12 @@ static int check_gate(const struct hf_project *project, struct hf_error *err)
 		      "cannot run: the gate is required, and this version "
 		      "does not have it");
 	return hf_fail_hint(err, "with '--gate auto' changes are watched for, "
-			    "put back and fail the run");
+				 "put back and fail the run");
 }
 
 /* Everything before the session; the command has not been looked at. */
-static int prepare(const struct hf_options *options,
-		   struct hf_project *project, struct hf_error *err)
+static int prepare(const struct hf_options *options, struct hf_project *project,
+		   struct hf_error *err)
 {
 	int rc;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* holdfast run --dry-run: what would be guarded; nothing is started or written. */
+/* holdfast run --dry-run: what would be guarded; nothing is started or written.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,15 +17,17 @@ static void add_entry(const struct hf_entry *entry, struct hf_buffer *out)
 
 	hf_buffer_add_text(out, "  ");
 	hf_text_add_name(out, entry->path);
-	hf_buffer_printf(out, "  %s", entry->stat.kind == HF_KIND_FILE ?
-			 hf_format_size(&size, entry->stat.size) :
+	hf_buffer_printf(out, "  %s",
+			 entry->stat.kind == HF_KIND_FILE ?
+				 hf_format_size(&size, entry->stat.size) :
 			 entry->stat.kind == HF_KIND_ABSENT ?
-			 "absent, and is to stay so" :
-			 hf_report_kind(entry->stat.kind));
+				 "absent, and is to stay so" :
+				 hf_report_kind(entry->stat.kind));
 	hf_buffer_add_text(out, "  (");
 	hf_text_add_name(out, entry->rule);
 	hf_buffer_add_text(out, entry->role == HF_ROLE_ALLOWED ?
-			   "; the command may change it)\n" : ")\n");
+					"; the command may change it)\n" :
+					")\n");
 }
 
 /* Which snapshot there is to compare with; none is an answer, too. */
@@ -68,10 +71,11 @@ static int describe(const struct hf_options *options,
 
 		(void)hf_fail(err, HF_ERR_USAGE,
 			      "cannot run: %zu protected, at least %" PRIu64
-			      " wanted", count, project->policy.min_protected);
+			      " wanted",
+			      count, project->policy.min_protected);
 		hf_nearby_describe(project->root_fd, &project->policy, &hint);
-		return hf_fail_hint(err, "%s", hint.data == NULL ? "" :
-				    hint.data);
+		return hf_fail_hint(err, "%s",
+				    hint.data == NULL ? "" : hint.data);
 	}
 	hf_buffer_add_text(out, "would run: ");
 	hf_text_add_command(out, options->words);
@@ -79,8 +83,8 @@ static int describe(const struct hf_options *options,
 	hf_text_add_name(out, project->root);
 	hf_buffer_add_text(out, "\npolicy: ");
 	hf_text_add_name(out, project->policy.file == NULL ?
-			 "none, from options and defaults" :
-			 project->policy.file);
+				      "none, from options and defaults" :
+				      project->policy.file);
 	hf_buffer_add_text(out, "\nstore: ");
 	hf_text_add_name(out, project->store_path);
 	hf_buffer_add_text(out, "\n");
@@ -94,8 +98,8 @@ static int describe(const struct hf_options *options,
 	return hf_buffer_check(out, err);
 }
 
-int hf_cmd_run_dry(const struct hf_options *options,
-		   struct hf_project *project, struct hf_output *output)
+int hf_cmd_run_dry(const struct hf_options *options, struct hf_project *project,
+		   struct hf_output *output)
 {
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;

@@ -25,7 +25,7 @@ static int decide(void *context, const struct hf_tree *tree,
 {
 	(void)drift;
 	return hf_tree_protected_count(tree) > 0 ? 0 :
-		fail_nothing(context, err);
+						   fail_nothing(context, err);
 }
 
 static void tell(const struct hf_cli_repair *repair,
@@ -37,15 +37,16 @@ static void tell(const struct hf_cli_repair *repair,
 	struct hf_short_text size;
 
 	if (repair->options->is_json) {
-		hf_buffer_printf(&out, "{\"holdfast-json\": 1, \"command\": "
-				 "\"snapshot\", \"snapshot\": \"%s\", "
-				 "\"new\": %s, \"protected\": %zu, "
-				 "\"archived\": %zu, \"archived_bytes\": %"
-				 PRIu64 ", \"settled\": %zu}\n",
-				 manifest->name.text,
-				 result->is_new ? "true" : "false", count,
-				 result->archived, result->archived_bytes,
-				 repair->dead.count);
+		hf_buffer_printf(
+			&out,
+			"{\"holdfast-json\": 1, \"command\": "
+			"\"snapshot\", \"snapshot\": \"%s\", "
+			"\"new\": %s, \"protected\": %zu, "
+			"\"archived\": %zu, \"archived_bytes\": %" PRIu64
+			", \"settled\": %zu}\n",
+			manifest->name.text, result->is_new ? "true" : "false",
+			count, result->archived, result->archived_bytes,
+			repair->dead.count);
 	} else if (repair->options->is_quiet) {
 		return;
 	} else if (!result->is_new) {
@@ -57,8 +58,7 @@ static void tell(const struct hf_cli_repair *repair,
 		hf_text_add_count(&out, result->archived, "new content",
 				  "new contents");
 		hf_buffer_printf(&out, " (%s)\n",
-				 hf_format_size(&size,
-						result->archived_bytes));
+				 hf_format_size(&size, result->archived_bytes));
 	}
 	hf_output_result(repair->output, &out);
 }
@@ -73,7 +73,7 @@ static int open_store(struct hf_cli_repair *repair,
 	int rc;
 
 	rc = hf_cli_repair_open(repair, "record", options, output,
-			    HF_STORE_MUST_EXIST, err);
+				HF_STORE_MUST_EXIST, err);
 	if (rc >= 0 || !hf_command_is_nothing_yet(err))
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
@@ -85,7 +85,7 @@ static int open_store(struct hf_cli_repair *repair,
 	hf_cli_repair_close(repair);
 	*repair = (struct hf_cli_repair)HF_CLI_REPAIR_INIT;
 	return hf_cli_repair_open(repair, "record", options, output,
-			      HF_STORE_MAKE, err);
+				  HF_STORE_MAKE, err);
 }
 
 static int take(struct hf_cli_repair *repair, const struct hf_options *options,

@@ -13,7 +13,7 @@
 #include "platform/system.h"
 #include "report/json.h"
 
-#define DIFFERENCES_SHOWN	10
+#define DIFFERENCES_SHOWN 10
 
 /* All that is shown. */
 struct state {
@@ -23,7 +23,7 @@ struct state {
 	struct hf_deltas deltas;
 	struct hf_names living;
 	struct hf_names dead;
-	struct hf_session_record last;	/* the newest that can be read */
+	struct hf_session_record last; /* the newest that can be read */
 	uint64_t store_bytes;
 	bool has_store;
 	bool has_snapshot;
@@ -107,7 +107,7 @@ static int load_tree(struct state *state, struct hf_output *output,
 			  err);
 }
 
-/* -- the screen ------------------------------------------------------------------ */
+/* -- the screen -------------------------------------------------------------- */
 
 static void add_where(const struct state *state, struct hf_buffer *out)
 {
@@ -148,20 +148,21 @@ static void add_history(const struct state *state, struct hf_buffer *out)
 	if (state->has_last) {
 		hf_buffer_printf(out, "last      %s ", state->last.kind);
 		hf_text_add_number(out, &state->last.name);
-		hf_buffer_printf(out, ", %s ago: ",
-				 hf_format_span(&age,
-						now - state->last.begun_ns));
-		hf_sessions_describe(&state->last,
-				     hf_sessions_has(&state->living,
-						     &state->last.name), out);
+		hf_buffer_printf(
+			out, ", %s ago: ",
+			hf_format_span(&age, now - state->last.begun_ns));
+		hf_sessions_describe(
+			&state->last,
+			hf_sessions_has(&state->living, &state->last.name),
+			out);
 		hf_buffer_add_text(out, "\n");
 	}
 	if (state->has_snapshot) {
 		hf_buffer_add_text(out, "snapshot  ");
 		hf_text_add_number(out, &state->manifest.name);
-		hf_buffer_printf(out, ", %s ago\n",
-				 hf_format_span(&age, now -
-						state->manifest.created_ns));
+		hf_buffer_printf(
+			out, ", %s ago\n",
+			hf_format_span(&age, now - state->manifest.created_ns));
 	}
 }
 
@@ -198,9 +199,11 @@ static void add_open(const struct state *state, const char *location,
 	for (size_t i = 0; i < state->dead.count; i++) {
 		hf_buffer_add_text(out, "undecided session ");
 		hf_text_add_number(out, &state->dead.items[i]);
-		hf_buffer_printf(out, " did not end: 'holdfast restore%s' puts "
+		hf_buffer_printf(out,
+				 " did not end: 'holdfast restore%s' puts "
 				 "the tree back, 'holdfast snapshot%s' accepts "
-				 "it as it is\n", location, location);
+				 "it as it is\n",
+				 location, location);
 	}
 	for (size_t i = 0; i < state->living.count; i++) {
 		hf_buffer_add_text(out, "running   session ");
@@ -213,8 +216,8 @@ static void add_open(const struct state *state, const char *location,
 static void add_run(const struct state *state, const char *location,
 		    struct hf_buffer *out)
 {
-	const bool has_command = state->has_last &&
-		strcmp(state->last.kind, "run") == 0 &&
+	const bool has_command =
+		state->has_last && strcmp(state->last.kind, "run") == 0 &&
 		state->last.argv != NULL && state->last.argv[0] != NULL;
 
 	hf_buffer_printf(out, "holdfast run%s --", location);
@@ -242,13 +245,15 @@ static void add_next(const struct state *state, const char *location,
 	else if (state->deltas.count > 0)
 		hf_buffer_printf(out, "holdfast restore --dry-run%s", location);
 	else if (state->protected_now == 0)
-		hf_buffer_printf(out, "holdfast run%s --protect GLOB -- "
-				 "COMMAND", location);
+		hf_buffer_printf(out,
+				 "holdfast run%s --protect GLOB -- "
+				 "COMMAND",
+				 location);
 	else
 		add_run(state, location, out);
 }
 
-/* -- JSON ---------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------- */
 
 static void add_names(const struct hf_names *names, struct hf_buffer *out)
 {
@@ -274,8 +279,8 @@ static void add_json(const struct state *state, const char *location,
 	hf_report_json_text(state->project.store_path, out);
 	hf_buffer_printf(out, ", \"store_bytes\": %" PRIu64 ", \"snapshot\": ",
 			 state->store_bytes);
-	hf_report_json_text(state->has_snapshot ? state->manifest.name.text :
-			    NULL, out);
+	hf_report_json_text(
+		state->has_snapshot ? state->manifest.name.text : NULL, out);
 	hf_buffer_add_text(out, ", \"last_session\": ");
 	hf_report_json_text(state->has_last ? state->last.name.text : NULL,
 			    out);
@@ -310,7 +315,8 @@ static int load(struct state *state, const struct hf_options *options,
 
 int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 {
-	CLEANUP(state_done) struct state state = {
+	CLEANUP(state_done)
+	struct state state = {
 		.project = HF_PROJECT_INIT,
 		.manifest = HF_MANIFEST_INIT,
 		.last = HF_SESSION_RECORD_INIT,
@@ -334,5 +340,6 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 	}
 	hf_output_result(output, &out);
 	return state.deltas.count > 0 || state.dead.count > 0 ?
-		HF_STATUS_DIFFERS : HF_STATUS_DONE;
+		       HF_STATUS_DIFFERS :
+		       HF_STATUS_DONE;
 }

@@ -8,8 +8,7 @@
 #include "guard/session.h"
 #include "report/json.h"
 
-static int show_path(const struct hf_options *options,
-		     struct hf_output *output,
+static int show_path(const struct hf_options *options, struct hf_output *output,
 		     const struct hf_project *project, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
@@ -18,7 +17,7 @@ static int show_path(const struct hf_options *options,
 
 	if (options->is_json) {
 		hf_buffer_add_text(&out, "{\"holdfast-json\": 1, \"command\": "
-				   "\"store path\", ");
+					 "\"store path\", ");
 		hf_report_json_path(project->store_path, &out);
 		hf_buffer_printf(&out, ", \"exists\": %s, \"root\": ",
 				 exists ? "true" : "false");
@@ -48,8 +47,10 @@ static int adopt(const struct hf_options *options, struct hf_output *output,
 	if (rc < 0)
 		return rc;
 	if (!options->is_quiet)
-		hf_output_say(output, "the store '%s' belongs to '%s' from "
-			      "now on", HF_QUOTE(project->store_path),
+		hf_output_say(output,
+			      "the store '%s' belongs to '%s' from "
+			      "now on",
+			      HF_QUOTE(project->store_path),
 			      HF_QUOTE(project->root));
 	return 0;
 }
@@ -71,14 +72,14 @@ static int store(const struct hf_options *options, struct hf_output *output,
 			      word == NULL ? "" : " ",
 			      word == NULL ? "" : HF_QUOTE(word));
 		return hf_fail_hint(err, "holdfast store path, or: holdfast "
-				    "store adopt [DIR]");
+					 "store adopt [DIR]");
 	}
 	rc = hf_command_find_project(&project, options, place, err);
 	if (rc < 0)
 		return rc;
 	return strcmp(word, "path") == 0 ?
-		show_path(options, output, &project, err) :
-		adopt(options, output, &project, err);
+		       show_path(options, output, &project, err) :
+		       adopt(options, output, &project, err);
 }
 
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output)

@@ -20,7 +20,7 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 	int rc;
 
 	rc = hf_cli_repair_open(repair, "undo", options, output,
-			    HF_STORE_MUST_EXIST, err);
+				HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_repair_find_undo(&repair->project.store, options->words[0],

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* holdfast verify: compare every protected entry with a snapshot, by content. */
+/* holdfast verify: compare every protected entry with a snapshot, by content.
+ */
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -29,7 +30,8 @@ static void tell(const struct hf_options *options, struct hf_output *output,
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 	if (options->is_json) {
-		hf_buffer_printf(&out, "{\"holdfast-json\": 1, \"command\": "
+		hf_buffer_printf(&out,
+				 "{\"holdfast-json\": 1, \"command\": "
 				 "\"verify\", \"snapshot\": \"%s\", "
 				 "\"protected\": %zu, \"differences\": ",
 				 manifest->name.text, count);
@@ -62,7 +64,8 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 	int rc;
 
 	if (options->word_count > 1)
-		return hf_fail(err, HF_ERR_USAGE, "cannot verify more than one "
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot verify more than one "
 			       "snapshot at a time");
 	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)

@@ -11,9 +11,9 @@
 #include "platform/system.h"
 #include "platform/terminal.h"
 
-#define SECOND_NS	INT64_C(1000000000)
-#define BAR_AFTER_NS	SECOND_NS
-#define BAR_EVERY_NS	(SECOND_NS / 10)
+#define SECOND_NS    INT64_C(1000000000)
+#define BAR_AFTER_NS SECOND_NS
+#define BAR_EVERY_NS (SECOND_NS / 10)
 
 static void add_location(struct hf_buffer *out, const char *option,
 			 const char *value)
@@ -31,12 +31,13 @@ void hf_output_init(struct hf_output *output, const struct hf_options *options)
 	add_location(&output->location, "--store", options->store);
 	output->style = (struct hf_text_style){
 		.has_color = options->color == HF_COLOR_ALWAYS ||
-			(options->color == HF_COLOR_AUTO &&
-			 hf_terminal_has_color(HF_STDERR)),
+			     (options->color == HF_COLOR_AUTO &&
+			      hf_terminal_has_color(HF_STDERR)),
 		.is_verbose = options->is_verbose,
 		.is_quiet = options->is_quiet,
-		.location = output->location.data == NULL ? "" :
-			output->location.data,
+		.location = output->location.data == NULL ?
+				    "" :
+				    output->location.data,
 	};
 }
 
@@ -106,8 +107,8 @@ void hf_output_say(struct hf_output *output, const char *fmt, ...)
 	va_end(ap);
 }
 
-void hf_output_mark(struct hf_output *output, const char *word,
-		    const char *fmt, ...)
+void hf_output_mark(struct hf_output *output, const char *word, const char *fmt,
+		    ...)
 {
 	va_list ap;
 
@@ -128,8 +129,7 @@ int hf_output_status(const struct hf_error *err)
 {
 	if (err->code == HF_ERR_UNDECIDED)
 		return HF_STATUS_UNDECIDED;
-	return err->code == HF_ERR_USAGE ? HF_STATUS_USAGE :
-					   HF_STATUS_FAILED;
+	return err->code == HF_ERR_USAGE ? HF_STATUS_USAGE : HF_STATUS_FAILED;
 }
 
 int hf_output_fail(struct hf_output *output, const struct hf_error *err)
@@ -138,7 +138,8 @@ int hf_output_fail(struct hf_output *output, const struct hf_error *err)
 	return hf_output_status(err);
 }
 
-/* -- the bar ----------------------------------------------------------------- */
+/* -- the bar -----------------------------------------------------------------
+ */
 
 static void draw(struct hf_bar *bar, uint64_t done, uint64_t all)
 {
@@ -148,9 +149,11 @@ static void draw(struct hf_bar *bar, uint64_t done, uint64_t all)
 	char line[160];
 	int len;
 
-	len = snprintf(line, sizeof(line), "\r\033[Kholdfast: %s %3u%% (%s of %s)",
-		       bar->what, all == 0 ? 100u :
-		       (unsigned)((double)done * 100.0 / (double)all),
+	len = snprintf(line, sizeof(line),
+		       "\r\033[Kholdfast: %s %3u%% (%s of %s)", bar->what,
+		       all == 0 ?
+			       100u :
+			       (unsigned)((double)done * 100.0 / (double)all),
 		       hf_format_size(&done_text, done),
 		       hf_format_size(&all_text, all));
 	/* Four bytes go before the text; a full line would wrap. */
@@ -191,6 +194,7 @@ struct hf_progress *hf_output_progress(struct hf_output *output,
 	output->bar = (struct hf_bar){
 		.progress = { .update = update, .context = &output->bar },
 		.what = what,
+		.begun_ns = hf_system_boot_ns(),
 	};
 	return &output->bar.progress;
 }

@@ -15,8 +15,9 @@ static int fail_path(const char *typed, struct hf_error *err)
 	if (errno == ENOMEM)
 		return hf_fail_memory(err);
 	return hf_fail(err, HF_ERR_USAGE, "cannot use the path '%s': %s",
-		       HF_QUOTE(typed), errno == ENAMETOOLONG ?
-		       "it is too long" : "it leads out of everything");
+		       HF_QUOTE(typed),
+		       errno == ENAMETOOLONG ? "it is too long" :
+					       "it leads out of everything");
 }
 
 static bool is_at_or_beneath(const char *path, const char *root)
@@ -48,7 +49,8 @@ int hf_paths_resolve_from(const char *root, const char *directory,
 	if (strcmp(path, root) == 0)
 		beneath = ".";
 	else if (hf_path_is_beneath(path, root))
-		beneath = path + strlen(root) + (strcmp(root, "/") == 0 ? 0 : 1);
+		beneath =
+			path + strlen(root) + (strcmp(root, "/") == 0 ? 0 : 1);
 	else
 		beneath = path;
 	*ret_path = hf_path_join("", beneath);
@@ -66,7 +68,7 @@ static char *canonical_parent(const char *typed)
 	path[hf_path_parent_len(path)] = '\0';
 	canonical = hf_file_canonical(path);
 	return canonical == NULL ? NULL :
-		hf_path_join(canonical, hf_path_name(typed));
+				   hf_path_join(canonical, hf_path_name(typed));
 }
 
 int hf_paths_resolve(const char *root, const char *typed, char **ret_path,
@@ -83,11 +85,13 @@ int hf_paths_resolve(const char *root, const char *typed, char **ret_path,
 		typed = through;
 	rc = hf_system_working_directory(&directory);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot find the working "
+		return hf_fail_system(err, rc,
+				      "cannot find the working "
 				      "directory");
 	canonical = hf_file_canonical(directory);
 	if (canonical == NULL)
-		return hf_fail_system(err, -errno, "cannot find the working "
+		return hf_fail_system(err, -errno,
+				      "cannot find the working "
 				      "directory");
 	return hf_paths_resolve_from(root, canonical, typed, ret_path, err);
 }

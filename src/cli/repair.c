@@ -41,19 +41,20 @@ int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)
 
 	for (size_t i = 0; i < repair->dead.count; i++) {
 		rc = hf_journal_settle(&repair->project.store,
-				       &repair->dead.items[i],
-				       HF_OUTCOME_DONE, err);
+				       &repair->dead.items[i], HF_OUTCOME_DONE,
+				       err);
 		if (rc < 0)
 			return rc;
 		if (!repair->options->is_quiet)
-			hf_output_say(repair->output, "session %s, which did "
+			hf_output_say(repair->output,
+				      "session %s, which did "
 				      "not end, is settled",
 				      repair->dead.items[i].text);
 	}
 	return 0;
 }
 
-/* -- words --------------------------------------------------------------------- */
+/* -- words ------------------------------------------------------------------- */
 
 static const char *step_word(const struct hf_step *step, bool is_plan)
 {
@@ -106,8 +107,7 @@ static void say_step(void *context, const struct hf_step *step)
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
 	if (hf_repair_has_failed(step)) {
-		hf_report_text_error(step->err, &repair->output->style,
-				     &lines);
+		hf_report_text_error(step->err, &repair->output->style, &lines);
 		hf_output_lines(repair->output, &lines);
 	} else if (step->result == HF_STEP_DONE && step->change != 0 &&
 		   !repair->options->is_quiet) {
@@ -128,11 +128,12 @@ static void add_json_step(const struct hf_step *step, bool is_first,
 
 	hf_buffer_add_text(out, is_first ? "\n  {" : ",\n  {");
 	hf_report_json_path(hf_step_path(step), out);
-	hf_buffer_printf(out, ", \"action\": \"%s\", \"change\": \"%s\", "
-			      "\"result\": \"%s\", \"from\": ",
+	hf_buffer_printf(out,
+			 ", \"action\": \"%s\", \"change\": \"%s\", "
+			 "\"result\": \"%s\", \"from\": ",
 			 step->action == HF_ACTION_REMOVE ? "move-away" :
-			 "put-back", hf_change_name(step->change),
-			 results[step->result]);
+							    "put-back",
+			 hf_change_name(step->change), results[step->result]);
 	hf_report_json_entry(step->now, out);
 	hf_buffer_add_text(out, ", \"to\": ");
 	hf_report_json_entry(step->want, out);
@@ -151,12 +152,14 @@ static void print_json(const struct hf_cli_repair *repair,
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 	bool is_first = true;
 
-	hf_buffer_printf(&out, "{\"holdfast-json\": 1, \"command\": \"%s\", "
-			       "\"session\": ", words->kind);
+	hf_buffer_printf(&out,
+			 "{\"holdfast-json\": 1, \"command\": \"%s\", "
+			 "\"session\": ",
+			 words->kind);
 	hf_report_json_text(session, &out);
 	hf_buffer_add_text(&out, ", \"snapshot\": ");
-	hf_report_json_text(words->snapshot[0] == '\0' ? NULL :
-			    words->snapshot, &out);
+	hf_report_json_text(words->snapshot[0] == '\0' ? NULL : words->snapshot,
+			    &out);
 	hf_buffer_printf(&out, ", \"additions_left\": %zu, \"undo\": ",
 			 words->additions);
 	hf_report_json_text(undo, &out);
@@ -176,17 +179,18 @@ static void say_additions(const struct hf_cli_repair *repair,
 			  const struct hf_cli_repair_words *words)
 {
 	if (words->additions > 0 && !repair->options->is_quiet)
-		hf_output_mark(repair->output, "note", "%zu %s the snapshot "
+		hf_output_mark(repair->output, "note",
+			       "%zu %s the snapshot "
 			       "does not have, and %s; '--remove-additions' "
 			       "moves %s to the kept copies",
 			       words->additions,
 			       words->additions == 1 ? "entry is there that" :
-			       "entries are there that",
+						       "entries are there that",
 			       words->additions == 1 ? "stays" : "stay",
 			       words->additions == 1 ? "it" : "them");
 }
 
-/* -- doing --------------------------------------------------------------------- */
+/* -- doing ------------------------------------------------------------------- */
 
 static size_t count_worked(const struct hf_plan *plan)
 {
@@ -222,9 +226,11 @@ static void tell(const struct hf_cli_repair *repair, const struct hf_plan *plan,
 	if (failures > 0) {
 		hf_output_say(repair->output, "%zu %s not put back", failures,
 			      failures == 1 ? "entry is" : "entries are");
-		hf_output_mark(repair->output, "hint", "remove the cause and "
+		hf_output_mark(repair->output, "hint",
+			       "remove the cause and "
 			       "try again; 'holdfast status%s' shows what "
-			       "differs", repair->output->style.location);
+			       "differs",
+			       repair->output->style.location);
 	}
 	say_additions(repair, words);
 	if (undo.len > 0 && !repair->options->is_quiet)
@@ -252,27 +258,31 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 		return rc;
 	if (failed.code < 0 && count_failures(plan) == 0)
 		hf_output_error(repair->output, &failed);
+	if (failed.code == 0 && words->is_settling) {
+		rc = hf_cli_repair_settle(repair, err);
+		if (rc < 0)
+			return rc;
+	}
 	tell(repair, plan, words, &session);
 	*ret_status = failed.code < 0 ? HF_STATUS_UNDECIDED : HF_STATUS_DONE;
 	return 0;
 }
 
-int hf_cli_repair_preview(struct hf_cli_repair *repair, const struct hf_plan *plan,
-		      const struct hf_cli_repair_words *words, int *ret_status,
-		      struct hf_error *err)
+int hf_cli_repair_preview(struct hf_cli_repair *repair,
+			  const struct hf_plan *plan,
+			  const struct hf_cli_repair_words *words,
+			  struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
 	if (repair->options->is_json) {
 		print_json(repair, plan, words, NULL, NULL);
-	} else {
-		for (size_t i = 0; i < plan->count; i++)
-			if (plan->steps[i].change != 0)
-				add_step(repair, &plan->steps[i], true,
-					 &lines);
-		hf_output_lines(repair->output, &lines);
-		say_additions(repair, words);
+		return 0;
 	}
-	*ret_status = HF_STATUS_DONE;
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->steps[i].change != 0)
+			add_step(repair, &plan->steps[i], true, &lines);
+	hf_output_lines(repair->output, &lines);
+	say_additions(repair, words);
 	return hf_buffer_check(&lines, err);
 }

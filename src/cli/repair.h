@@ -27,18 +27,17 @@ struct hf_cli_repair {
  * Project, store and its lock.  HF_ERR_BUSY when a run is in progress; verb is
  * for that message ("restore").  A dry run only reads: no lock, at any time.
  */
-MUST_CHECK int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
-			      const struct hf_options *options,
-			      struct hf_output *output,
-			      enum hf_store_open_mode mode,
-			      struct hf_error *err);
+MUST_CHECK int hf_cli_repair_open(struct hf_cli_repair *repair,
+				  const char *verb,
+				  const struct hf_options *options,
+				  struct hf_output *output,
+				  enum hf_store_open_mode mode,
+				  struct hf_error *err);
 void hf_cli_repair_close(struct hf_cli_repair *repair);
 
-/*
- * Sessions that did not end are settled: the tree is right, or accepted.  With
- * is_said each is named.
- */
-MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err);
+/* Sessions that did not end are settled: the tree is right, or accepted. */
+MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair,
+				    struct hf_error *err);
 
 /* What is said of a plan, and how it went. */
 struct hf_cli_repair_words {
@@ -46,6 +45,7 @@ struct hf_cli_repair_words {
 	const char *snapshot;	/* name, "" when none */
 	const char *const *argv;	/* for the journal */
 	size_t additions;	/* left, since they were not to be removed */
+	bool is_settling;	/* all is right then: settle what did not end */
 };
 
 /*
@@ -53,13 +53,14 @@ struct hf_cli_repair_words {
  * undoes it.  ret_status: 0, or 98 when a step failed.  A failure is one of the
  * session itself.
  */
-MUST_CHECK int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
-			       const struct hf_cli_repair_words *words,
-			       int *ret_status, struct hf_error *err);
+MUST_CHECK int hf_cli_repair_apply(struct hf_cli_repair *repair,
+				   struct hf_plan *plan,
+				   const struct hf_cli_repair_words *words,
+				   int *ret_status, struct hf_error *err);
 /* Print what it would do instead. */
 MUST_CHECK int hf_cli_repair_preview(struct hf_cli_repair *repair,
-				 const struct hf_plan *plan,
-				 const struct hf_cli_repair_words *words,
-				 int *ret_status, struct hf_error *err);
+				     const struct hf_plan *plan,
+				     const struct hf_cli_repair_words *words,
+				     struct hf_error *err);
 
 #endif /* HF_CLI_REPAIR_H */

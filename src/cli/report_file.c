@@ -13,7 +13,7 @@
 #include "core/replace.h"
 #include "platform/terminal.h"
 
-#define REPORT_READ_MAX	((size_t)1 << 30)
+#define REPORT_READ_MAX ((size_t)1 << 30)
 
 /* The number in "fd:N", "/dev/fd/N", "/dev/stdout"; false for a file. */
 static bool parse_descriptor(const char *word, uint64_t *ret_number)
@@ -48,7 +48,8 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 	if (number == HF_STDIN || number > INT_MAX)
 		return hf_fail(err, HF_ERR_USAGE,
 			       "cannot write the report to '%s': no such "
-			       "descriptor", HF_QUOTE(file->word));
+			       "descriptor",
+			       HF_QUOTE(file->word));
 	/* 0, 1 and 2 become others' in the processes that write. */
 	file->fd = hf_file_duplicate((int)number);
 	if (file->fd < 0)
@@ -65,8 +66,10 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 	/* Can it be written at all?  Nothing is lost by asking. */
 	rc = hf_file_truncate(file->fd, stat.size);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot write the report to "
-				      "'%s'", HF_QUOTE(file->word));
+		return hf_fail_system(err, rc,
+				      "cannot write the report to "
+				      "'%s'",
+				      HF_QUOTE(file->word));
 	return 0;
 }
 
@@ -85,12 +88,11 @@ static int resolve(struct hf_report_file *file, bool exists, char **ret_path,
 		parent = malloc(len + 2);
 		if (parent == NULL)
 			return hf_fail_memory(err);
-		memcpy(parent, len == 0 ? "." : file->word,
-		       len == 0 ? 1 : len);
+		memcpy(parent, len == 0 ? "." : file->word, len == 0 ? 1 : len);
 		parent[len == 0 ? 1 : len] = '\0';
 		directory = hf_file_canonical(parent);
 		*ret_path = directory == NULL ? NULL :
-			hf_path_join(directory, name);
+						hf_path_join(directory, name);
 	}
 	if (*ret_path == NULL)
 		return hf_fail_system(err, -errno,
@@ -107,7 +109,8 @@ static int check_place(const struct hf_report_file *file, const char *path,
 	if (hf_path_is_beneath(path, project->store_path))
 		return hf_fail(err, HF_ERR_USAGE,
 			       "cannot write the report to '%s': it lies in "
-			       "the store", HF_QUOTE(file->word));
+			       "the store",
+			       HF_QUOTE(file->word));
 	if (hf_path_is_beneath(path, project->root))
 		path += strlen(project->root) +
 			(strcmp(project->root, "/") == 0 ? 0 : 1);
@@ -116,10 +119,10 @@ static int check_place(const struct hf_report_file *file, const char *path,
 		return 0;
 	(void)hf_fail(err, HF_ERR_USAGE,
 		      "cannot write the report to '%s': the name is "
-		      "protected by '%s'", HF_QUOTE(file->word),
-		      HF_QUOTE(rule));
+		      "protected by '%s'",
+		      HF_QUOTE(file->word), HF_QUOTE(rule));
 	return hf_fail_hint(err, "choose a name that no pattern matches, or "
-			    "take it out with --exclude");
+				 "take it out with --exclude");
 }
 
 static int open_replaced(struct hf_report_file *file, const char *path,
@@ -188,7 +191,8 @@ int hf_report_file_inherit(struct hf_report_file *file, const char *word,
 	if (strncmp(word, "fd:", 3) == 0) {
 		(void)hf_fail(err, HF_ERR_USAGE,
 			      "cannot write the report to '%s': not a "
-			      "descriptor's number", HF_QUOTE(word));
+			      "descriptor's number",
+			      HF_QUOTE(word));
 		return hf_fail_hint(err, "a file of this name is './%s'",
 				    HF_QUOTE(word));
 	}
@@ -196,8 +200,7 @@ int hf_report_file_inherit(struct hf_report_file *file, const char *word,
 }
 
 int hf_report_file_open(struct hf_report_file *file,
-			const struct hf_project *project,
-			struct hf_error *err)
+			const struct hf_project *project, struct hf_error *err)
 {
 	const char *word = file->word;
 	cleanup_free char *path = NULL;
@@ -211,11 +214,13 @@ int hf_report_file_open(struct hf_report_file *file,
 	if (stat.kind == HF_KIND_DIRECTORY || hf_path_name(word)[0] == '\0')
 		return hf_fail(err, HF_ERR_USAGE,
 			       "cannot write the report to '%s': it is a "
-			       "directory", HF_QUOTE(word));
+			       "directory",
+			       HF_QUOTE(word));
 	if (exists && stat.kind != HF_KIND_FILE) {
 		file->fd = hf_file_create_path(word);
 		if (file->fd < 0)
-			return hf_fail_system(err, file->fd, "cannot write the "
+			return hf_fail_system(err, file->fd,
+					      "cannot write the "
 					      "report to '%s'",
 					      HF_QUOTE(word));
 		file->way = HF_REPORT_ONCE;
@@ -255,8 +260,10 @@ int hf_report_file_write(const struct hf_report_file *file, const char *text,
 	if (rc == -EPIPE)
 		return 0;
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot write the report to "
-				      "'%s'", HF_QUOTE(file->word));
+		return hf_fail_system(err, rc,
+				      "cannot write the report to "
+				      "'%s'",
+				      HF_QUOTE(file->word));
 	return 0;
 }
 

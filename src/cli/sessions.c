@@ -29,9 +29,9 @@ int hf_sessions_list(const struct hf_store *store, struct hf_names *ret_names,
 		return hf_fail_memory(err);
 	while (o < open.count || d < done.count) {
 		const bool is_open = d == done.count ||
-			(o < open.count &&
-			 hf_name_number(&open.items[o]) <
-			 hf_name_number(&done.items[d]));
+				     (o < open.count &&
+				      hf_name_number(&open.items[o]) <
+					      hf_name_number(&done.items[d]));
 
 		items[o + d] = is_open ? open.items[o] : done.items[d];
 		o += is_open;
@@ -45,8 +45,11 @@ void hf_sessions_describe(const struct hf_session_record *record,
 			  bool is_living, struct hf_buffer *out)
 {
 	if (!record->has_ended)
-		hf_buffer_add_text(out, is_living ? "in progress" :
-				   "did not end");
+		hf_buffer_add_text(out,
+				   is_living ? "in progress" : "did not end");
+	else if (strcmp(record->kind, "run") == 0 &&
+		 record->outcome == HF_OUTCOME_DONE)
+		hf_buffer_add_text(out, "did not end, settled later");
 	else
 		hf_buffer_add_text(out, hf_outcome_name(record->outcome));
 	if (record->violations > 0) {

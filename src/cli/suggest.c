@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define WORD_MAX	32
+#define WORD_MAX 32
 
 static size_t least(size_t a, size_t b)
 {

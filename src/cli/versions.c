@@ -8,8 +8,8 @@
 #include "core/snapshot.h"
 #include "platform/system.h"
 
-#define SNAPSHOTS_MAX	200	/* read from disk */
-#define VERSIONS_MAX	10	/* listed of one path */
+#define SNAPSHOTS_MAX 200 /* read from disk */
+#define VERSIONS_MAX  10  /* listed of one path */
 
 struct version {
 	struct hf_name snapshot;
@@ -61,11 +61,12 @@ static void list(struct hf_cli_repair *repair, const struct versions *versions)
 		struct hf_short_text age;
 
 		hf_text_begin(&lines, &repair->output->style, NULL);
-		hf_buffer_printf(&lines, "  %s ago, %s: holdfast restore "
-				 "--from ",
-				 hf_format_span(&age, now_ns -
-						version->created_ns),
-				 hf_format_size(&size, version->size));
+		hf_buffer_printf(
+			&lines,
+			"  %s ago, %s: holdfast restore "
+			"--from ",
+			hf_format_span(&age, now_ns - version->created_ns),
+			hf_format_size(&size, version->size));
 		hf_text_add_number(&lines, &version->snapshot);
 		hf_buffer_add_text(&lines, " ");
 		hf_text_add_shell(&lines, versions->now->path);
@@ -88,8 +89,7 @@ static int walk(struct hf_cli_repair *repair, struct versions *versions,
 		return rc;
 	for (size_t i = names.count; i > 1 && names.count - i < SNAPSHOTS_MAX;
 	     i--) {
-		cleanup_manifest struct hf_manifest manifest =
-			HF_MANIFEST_INIT;
+		cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 		struct hf_error damaged;
 
 		/* One that cannot be read is no reason not to show others. */

@@ -10,11 +10,11 @@
 #include "core/policy.h"
 #include "platform/file.h"
 
-#define FOUND_MAX	5
-#define FOUND_LEN_MAX	100	/* bytes of names in the hint */
+#define FOUND_MAX	 5
+#define FOUND_LEN_MAX	 100 /* bytes of names in the hint */
 #define PATTERNS_LEN_MAX 60
-#define ENTRIES_MAX	2000	/* looked at in one directory */
-#define DIRECTORIES_MAX	100	/* entered at the top level */
+#define ENTRIES_MAX	 2000 /* looked at in one directory */
+#define DIRECTORIES_MAX	 100  /* entered at the top level */
 
 /* Worth naming, the likeliest first. */
 static const char *const endings[] = {
@@ -91,8 +91,9 @@ static void look_below(int root_fd, const char *name, struct found *found)
 
 	if (fd < 0 || hf_directory_open(fd, &directory) < 0)
 		return;
-	for (size_t i = 0; i < ENTRIES_MAX &&
-	     hf_directory_next(directory, &entry, &kind) > 0; i++)
+	for (size_t i = 0;
+	     i < ENTRIES_MAX && hf_directory_next(directory, &entry, &kind) > 0;
+	     i++)
 		if (kind == HF_KIND_FILE || kind == HF_KIND_ABSENT)
 			add_found(found, name, entry);
 }
@@ -106,8 +107,9 @@ static void look(int root_fd, struct found *found)
 
 	if (hf_directory_open(root_fd, &directory) < 0)
 		return;
-	for (size_t i = 0; i < ENTRIES_MAX &&
-	     hf_directory_next(directory, &name, &kind) > 0; i++) {
+	for (size_t i = 0;
+	     i < ENTRIES_MAX && hf_directory_next(directory, &name, &kind) > 0;
+	     i++) {
 		if (kind == HF_KIND_FILE || kind == HF_KIND_ABSENT)
 			add_found(found, ".", name);
 		else if (kind == HF_KIND_DIRECTORY && name[0] != '.' &&
@@ -126,13 +128,14 @@ static void add_patterns(const struct hf_policy *policy, struct hf_buffer *hint)
 	for (i = 0; i < count; i++) {
 		const char *text = hf_patterns_text(policy->protect, i);
 
-		if (i > 0 && hint->len - start + strlen(text) >
-		    PATTERNS_LEN_MAX)
+		if (i > 0 &&
+		    hint->len - start + strlen(text) > PATTERNS_LEN_MAX)
 			break;
 		hf_buffer_add_text(hint, i == 0 ? "'" : ", '");
-		hf_buffer_add_quoted(hint, text, strlen(text) <
-				     PATTERNS_LEN_MAX ? strlen(text) :
-				     PATTERNS_LEN_MAX);
+		hf_buffer_add_quoted(hint, text,
+				     strlen(text) < PATTERNS_LEN_MAX ?
+					     strlen(text) :
+					     PATTERNS_LEN_MAX);
 		hf_buffer_add_text(hint, "'");
 	}
 	if (i < count)
@@ -156,8 +159,10 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 		hf_buffer_add_quoted(hint, found.paths[i],
 				     strlen(found.paths[i]));
 	}
-	hf_buffer_add_text(hint, shown == 0 ?
-		"; name what to protect with --protect or holdfast.json" :
-		": name them with --protect or holdfast.json");
+	hf_buffer_add_text(
+		hint, shown == 0 ?
+			      "; name what to protect with --protect or "
+			      "holdfast.json" :
+			      ": name them with --protect or holdfast.json");
 	found_done(&found);
 }

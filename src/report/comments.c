@@ -9,7 +9,7 @@
 #include "core/scan.h"
 #include "guard/session.h"
 
-#define CONTENT_MAX	((size_t)1 << 20)
+#define CONTENT_MAX ((size_t)1 << 20)
 
 bool hf_comments_count(const char *data, size_t len, size_t *ret_count)
 {
@@ -43,8 +43,8 @@ static bool count_restored(const struct hf_session *session, const char *path,
 			   size_t *ret_count)
 {
 	const char *name;
-	cleanup_fd int dir_fd = hf_scan_open_parent(session->project->root_fd,
-						    path, &name);
+	cleanup_fd int dir_fd =
+		hf_scan_open_parent(session->project->root_fd, path, &name);
 	cleanup_fd int fd = -1;
 
 	if (dir_fd < 0)

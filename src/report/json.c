@@ -94,7 +94,8 @@ void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out)
 		hf_buffer_printf(out, ", \"size\": %" PRIu64 ", \"hash\": ",
 				 entry->stat.size);
 		hf_report_json_text(entry->has_hash ?
-				    hf_hash_format(&entry->hash, hash) : NULL,
+					    hf_hash_format(&entry->hash, hash) :
+					    NULL,
 				    out);
 	}
 	if (entry->link != NULL) {
@@ -197,8 +198,8 @@ static void add_violation(const struct hf_session *session,
 		hf_report_json_entry(&violation->after, out);
 	else
 		hf_buffer_add_text(out, "null");
-	hf_buffer_printf(out, ", \"count\": %" PRIu64 ", \"time\": ",
-			 violation->count);
+	hf_buffer_printf(
+		out, ", \"count\": %" PRIu64 ", \"time\": ", violation->count);
 	hf_report_json_time(violation->time_ns, out);
 	hf_buffer_add_text(out, ", \"test\": null, \"test_certainty\": null, "
 				"\"process\": null, ");
@@ -239,16 +240,18 @@ static void add_exit(const struct hf_session *session, struct hf_buffer *out)
 	if (session->exit_status != 0)
 		hf_buffer_printf(out, "%d", session->exit_status);
 	else if (session->exec_errno != 0)
-		hf_buffer_printf(out, "%d", session->exec_errno == ENOENT ?
-				 HF_STATUS_NOT_FOUND :
-				 HF_STATUS_NOT_EXECUTABLE);
+		hf_buffer_printf(out, "%d",
+				 session->exec_errno == ENOENT ?
+					 HF_STATUS_NOT_FOUND :
+					 HF_STATUS_NOT_EXECUTABLE);
 	else if (!session->has_command_result ||
 		 session->status == HF_SESSION_RUNNING)
 		hf_buffer_add_text(out, "null");
 	else
-		hf_buffer_printf(out, "%d", session->command_signal != 0 ?
-				 128 + session->command_signal :
-				 session->command_code);
+		hf_buffer_printf(out, "%d",
+				 session->command_signal != 0 ?
+					 128 + session->command_signal :
+					 session->command_code);
 	hf_buffer_add_text(out, "},\n");
 }
 
@@ -256,15 +259,17 @@ static void add_layers(const struct hf_session *session, struct hf_buffer *out)
 {
 	const bool is_off = session->project->policy.gate == HF_GATE_OFF;
 
-	hf_buffer_printf(out,
-		"  \"layers\": {\"gate\": {\"state\": \"%s\", \"why\": \"%s\"}, "
+	hf_buffer_printf(
+		out,
+		"  \"layers\": {\"gate\": {\"state\": \"%s\", \"why\": "
+		"\"%s\"}, "
 		"\"leases\": {\"held_throughout\": 0, \"wanted\": 0}, "
 		"\"watch\": {\"state\": \"%s\", \"why\": ",
 		is_off ? "off" : "unavailable",
 		is_off ? "turned off" : "this version does not have it",
 		session->is_watch_complete ? "complete" : "incomplete");
-	hf_report_json_text(session->is_watch_complete ? NULL :
-			    session->watch_why, out);
+	hf_report_json_text(
+		session->is_watch_complete ? NULL : session->watch_why, out);
 	hf_buffer_add_text(out, "}, \"final_look\": \"content\"},\n");
 }
 
@@ -288,8 +293,8 @@ static void add_head(const struct hf_session *session, struct hf_buffer *out)
 {
 	hf_buffer_add_text(out, "{\n  \"holdfast\": \"" HF_VERSION
 				"\",\n  \"session\": ");
-	hf_report_json_text(session->name.text[0] == '\0' ? NULL :
-			    session->name.text, out);
+	hf_report_json_text(
+		session->name.text[0] == '\0' ? NULL : session->name.text, out);
 	hf_buffer_add_text(out, ",\n  \"root\": ");
 	hf_report_json_text(session->project->root, out);
 	hf_buffer_add_text(out, ",\n  \"command\": ");
@@ -300,8 +305,8 @@ static void add_head(const struct hf_session *session, struct hf_buffer *out)
 	hf_report_json_time(session->ended_ns, out);
 	hf_buffer_printf(out, ",\n  \"status\": \"%s\",\n  \"error\": ",
 			 status_name(session->status));
-	hf_report_json_text(session->error.code < 0 ? session->error.text :
-			    NULL, out);
+	hf_report_json_text(
+		session->error.code < 0 ? session->error.text : NULL, out);
 	hf_buffer_add_text(out, ",\n");
 }
 
@@ -326,5 +331,5 @@ void hf_report_json(const struct hf_session *session, const char *location,
 			      out);
 	}
 	hf_buffer_add_text(out, session->violations.count == 0 ? "]\n}\n" :
-				"\n  ]\n}\n");
+								 "\n  ]\n}\n");
 }

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "report/comments.h"
 
-#define PATHS_SHOWN	20
+#define PATHS_SHOWN 20
 
 /* Which of a path's violations tells the most about how it ended. */
 static unsigned weight(const struct hf_violation *violation)
@@ -32,8 +32,8 @@ static int by_path(const void *a, const void *b)
 
 /* The one of the violations of one path that stands for it, and how many there
  * are: sorted[0] and those behind it. */
-static const struct hf_violation *
-spokesman(struct hf_violation *const *sorted, size_t count, size_t *ret_same)
+static const struct hf_violation *spokesman(struct hf_violation *const *sorted,
+					    size_t count, size_t *ret_same)
 {
 	const struct hf_violation *best = sorted[0];
 	size_t same = 1;
@@ -56,15 +56,16 @@ static void add_end_of_path(const struct hf_session *session,
 		if (violation->error != NULL)
 			hf_buffer_printf(out, ": %s", violation->error);
 	} else if (violation->change & HF_CHANGE_ADDED) {
-		hf_buffer_add_text(out, violation->is_restored ?
-				   "; moved away" : "");
+		hf_buffer_add_text(
+			out, violation->is_restored ? "; moved away" : "");
 	} else if (violation->is_restored) {
 		hf_buffer_add_text(out, "; put back");
 	}
 	if (violation->kept == NULL || violation->kept[0] == '\0')
 		return;
 	hf_buffer_add_text(out, violation->change & HF_CHANGE_ADDED ?
-			   ", kept: " : ", the other version is kept: ");
+					", kept: " :
+					", the other version is kept: ");
 	hf_text_add_name(out, session->project->store_path);
 	hf_buffer_add_text(out, "/");
 	hf_text_add_name(out, violation->kept);
@@ -121,9 +122,8 @@ static struct tally add_paths(const struct hf_session *session,
 	size_t same;
 
 	for (size_t i = 0; i < session->violations.count; i += same) {
-		const struct hf_violation *best =
-			spokesman(sorted + i, session->violations.count - i,
-				  &same);
+		const struct hf_violation *best = spokesman(
+			sorted + i, session->violations.count - i, &same);
 
 		count_path(best, &tally);
 		/* What could not be put back is never left out. */
@@ -133,8 +133,9 @@ static struct tally add_paths(const struct hf_session *session,
 	}
 	if (!style->is_quiet && tally.paths > PATHS_SHOWN) {
 		hf_text_begin(out, style, NULL);
-		hf_buffer_printf(out, "... and %zu more: see the report or "
-				      "'holdfast log --json%s'\n",
+		hf_buffer_printf(out,
+				 "... and %zu more: see the report or "
+				 "'holdfast log --json%s'\n",
 				 tally.paths - PATHS_SHOWN, style->location);
 	}
 	return tally;
@@ -148,10 +149,12 @@ static void add_leftovers(const struct hf_session *session,
 		const struct hf_process *process = &session->leftovers.items[i];
 
 		hf_text_begin(out, style, NULL);
-		hf_buffer_add_text(out, process->has_ended ?
-				   "ended a process the command left behind: " :
-				   "cannot end a process the command left "
-				   "behind: ");
+		hf_buffer_add_text(
+			out,
+			process->has_ended ?
+				"ended a process the command left behind: " :
+				"cannot end a process the command left "
+				"behind: ");
 		hf_text_add_name(out, process->comm);
 		hf_buffer_printf(out, " (pid %" PRId64 ")\n", process->pid);
 	}
@@ -194,8 +197,8 @@ static void add_last_line(const struct hf_session *session,
 			  "violations");
 	hf_buffer_add_text(out, ", ");
 	add_changed(tally, out);
-	hf_buffer_printf(out, ", %zu of %zu verified",
-			 session->verified_count, session->protected_count);
+	hf_buffer_printf(out, ", %zu of %zu verified", session->verified_count,
+			 session->protected_count);
 	if (session->exit_status != 0) {
 		hf_buffer_printf(out, "; exit %d", session->exit_status);
 		add_command_said(session, out);
@@ -219,8 +222,9 @@ static void add_unrestored(const struct hf_session *session,
 					"may still write\n");
 	}
 	hf_text_begin(out, style, "hint");
-	hf_buffer_printf(out, "%s'holdfast status%s' shows what differs, "
-			      "'holdfast restore%s' tries again\n",
+	hf_buffer_printf(out,
+			 "%s'holdfast status%s' shows what differs, "
+			 "'holdfast restore%s' tries again\n",
 			 tally->stuck > 0 ? "remove the cause, then " : "",
 			 style->location, style->location);
 }
@@ -240,8 +244,10 @@ static void add_collision(const struct hf_session *session,
 	    code != HF_STATUS_NOT_FOUND)
 		return;
 	hf_text_begin(out, style, NULL);
-	hf_buffer_printf(out, "exit %d is the command's own: no protected "
-			      "file was touched\n", code);
+	hf_buffer_printf(out,
+			 "exit %d is the command's own: no protected "
+			 "file was touched\n",
+			 code);
 }
 
 /* It is set up after the start, and events can be lost at any time. */
@@ -253,7 +259,7 @@ static void add_watch(const struct hf_session *session,
 	hf_text_begin(out, style, "note");
 	hf_buffer_add_text(out, "the watch is incomplete: ");
 	hf_text_add_name(out, session->watch_why == NULL ? "unknown" :
-			 session->watch_why);
+							   session->watch_why);
 	hf_buffer_add_text(out, "; the look at the end still finds every "
 				"change\n");
 }
@@ -294,8 +300,7 @@ void hf_report_text_finished(const struct hf_session *session,
 	add_allowed(session, style, out);
 	if (session->status == HF_SESSION_UNRESTORED)
 		add_unrestored(session, &tally, style, out);
-	else if (session->status == HF_SESSION_ERROR &&
-		 session->error.code < 0)
+	else if (session->status == HF_SESSION_ERROR && session->error.code < 0)
 		hf_report_text_error(&session->error, style, out);
 	if (tally.kept > 0 && !style->is_quiet) {
 		hf_text_begin(out, style, NULL);

@@ -8,8 +8,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-#define NAMES_SHOWN	3	/* protected names on a first session */
-#define DRIFT_SHOWN	10
+#define NAMES_SHOWN 3 /* protected names on a first session */
+#define DRIFT_SHOWN 10
 
 static void begin_note(struct hf_buffer *out, const struct hf_text_style *style)
 {
@@ -53,9 +53,11 @@ static void add_first(const struct hf_session *session,
 	hf_text_add_name(out, session->project->store_path);
 	hf_buffer_add_text(out, "\n");
 	hf_text_begin(out, style, NULL);
-	hf_buffer_printf(out, "what a run changes is put back, and the changed "
-			      "version kept: 'holdfast undo%s' brings it "
-			      "back\n", style->location);
+	hf_buffer_printf(out,
+			 "what a run changes is put back, and the changed "
+			 "version kept: 'holdfast undo%s' brings it "
+			 "back\n",
+			 style->location);
 }
 
 static void add_drift(const struct hf_deltas *drift,
@@ -65,15 +67,16 @@ static void add_drift(const struct hf_deltas *drift,
 
 	for (size_t i = 0; i < drift->count && i < DRIFT_SHOWN; i++) {
 		const struct hf_delta *delta = &drift->items[i];
-		const struct hf_entry *entry = delta->before == NULL ?
-			delta->after : delta->before;
+		const struct hf_entry *entry =
+			delta->before == NULL ? delta->after : delta->before;
 
 		begin_note(out, style);
 		hf_text_add_name(out, entry->path);
 		hf_buffer_add_text(out, " changed since the last run: ");
 		hf_text_add_difference(out, delta);
 		hf_buffer_add_text(out, "\n");
-		has_earlier |= (delta->change & ~(unsigned)HF_CHANGE_ADDED) != 0;
+		has_earlier |=
+			(delta->change & ~(unsigned)HF_CHANGE_ADDED) != 0;
 	}
 	if (drift->count > DRIFT_SHOWN) {
 		begin_note(out, style);
@@ -83,9 +86,11 @@ static void add_drift(const struct hf_deltas *drift,
 	if (!has_earlier)
 		return;
 	begin_note(out, style);
-	hf_buffer_printf(out, "how they were is kept: 'holdfast log%s' lists "
-			      "the snapshots for 'holdfast restore --from "
-			      "SNAPSHOT PATH'\n", style->location);
+	hf_buffer_printf(out,
+			 "how they were is kept: 'holdfast log%s' lists "
+			 "the snapshots for 'holdfast restore --from "
+			 "SNAPSHOT PATH'\n",
+			 style->location);
 }
 
 /* Each line of text as a note of its own. */
@@ -116,16 +121,18 @@ static void add_verbose(const struct hf_session *session,
 
 		hf_text_add_count(out, session->recorded.archived,
 				  "new content", "new contents");
-		hf_buffer_printf(out, " (%s)\n",
-				 hf_format_size(&size,
-					session->recorded.archived_bytes));
+		hf_buffer_printf(
+			out, " (%s)\n",
+			hf_format_size(&size,
+				       session->recorded.archived_bytes));
 	} else {
 		hf_buffer_add_text(out, "nothing new\n");
 	}
 	hf_text_begin(out, style, NULL);
 	hf_buffer_printf(out, "session %s; gate %s\n", session->name.text,
-			 session->project->policy.gate == HF_GATE_OFF ? "off" :
-			 "not in this version");
+			 session->project->policy.gate == HF_GATE_OFF ?
+				 "off" :
+				 "not in this version");
 }
 
 void hf_report_text_begun(const struct hf_session *session,
@@ -154,8 +161,9 @@ void hf_report_text_begun(const struct hf_session *session,
 	if (drift != NULL)
 		add_drift(drift, style, out);
 	/* What is worth a note does not change from run to run. */
-	if (session->notes != NULL && (session->is_first ||
-	    session->has_policy_changed || style->is_verbose))
+	if (session->notes != NULL &&
+	    (session->is_first || session->has_policy_changed ||
+	     style->is_verbose))
 		add_notes(session->notes->data, style, out);
 }
 
@@ -187,8 +195,7 @@ static const char *done_word(const char *operation)
 }
 
 /* The words of a process's command line, or its short name. */
-static void add_process(const struct hf_process *process,
-			struct hf_buffer *out)
+static void add_process(const struct hf_process *process, struct hf_buffer *out)
 {
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
 	const char *words[2] = { NULL };

@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-#define COMMAND_MAX	60	/* bytes of a command line in a message */
+#define COMMAND_MAX 60 /* bytes of a command line in a message */
 
 static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
 			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -23,7 +23,8 @@ void hf_text_begin(struct hf_buffer *out, const struct hf_text_style *style,
 		return;
 	if (style->has_color)
 		color = strcmp(word, "hint") == 0 ? "\033[36m" :
-			strcmp(word, "note") == 0 ? "\033[33m" : "\033[1;31m";
+			strcmp(word, "note") == 0 ? "\033[33m" :
+						    "\033[1;31m";
 	hf_buffer_printf(out, "%s%s:%s ", color, word,
 			 color[0] == '\0' ? "" : "\033[0m");
 }
@@ -105,8 +106,7 @@ static bool is_only_mtime(const struct hf_entry *a, const struct hf_entry *b)
 	       a->stat.gid == b->stat.gid && strcmp(a->xattrs, b->xattrs) == 0;
 }
 
-void hf_text_add_difference(struct hf_buffer *out,
-			    const struct hf_delta *delta)
+void hf_text_add_difference(struct hf_buffer *out, const struct hf_delta *delta)
 {
 	struct hf_delta told = *delta;
 
