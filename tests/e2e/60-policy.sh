@@ -27,7 +27,9 @@ protects 3 --protect '*.toml' --exclude 'p*s.toml' --exclude tool_presets.toml
 protects 1 --protect 'data/*.csv'
 protects 3 --protect '**/*.csv'			# not what npm installs
 protects 1 --protect 'node_modules/**/*.csv'	# unless named
-protects 1 --protect absent.txt
+protects 1 --protect absent.txt --protect personas.toml
+expect 125 "$holdfast" run --protect absent.txt -- true	# more likely a slip
+said 'nothing is protected' "hint: .*'absent.txt'"
 protects 6 --protect '[!x]*.toml'
 protects 1 --protect 'm*_????.toml' --protect '!*history*'
 
