@@ -96,6 +96,32 @@ Test(report_text, drift)
 		     "--from SNAPSHOT PATH'\n");
 }
 
+/* Who writes a file changes its mtime: only more than that is worth a word. */
+Test(report_text, differences)
+{
+	struct hf_violation *changed =
+		hf_test_session_add(&test, "a.toml", "write");
+	const struct hf_delta delta = {
+		&changed->before, &changed->after,
+		HF_CHANGE_CONTENT | HF_CHANGE_METADATA,
+	};
+	const struct hf_delta touched = {
+		&changed->before, &changed->after, HF_CHANGE_METADATA,
+	};
+	cleanup_buffer struct hf_buffer time = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer mode = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer alone = HF_BUFFER_INIT;
+
+	changed->after.stat.mtime_ns = 1;
+	hf_text_add_difference(&time, &delta);
+	expect(&time, "94 -> 12 bytes");
+	hf_text_add_difference(&alone, &touched);
+	expect(&alone, "mtime");
+	changed->after.stat.mode = 0600;
+	hf_text_add_difference(&mode, &delta);
+	expect(&mode, "94 -> 12 bytes, mode 0644 -> 0600, mtime");
+}
+
 Test(report_text, violation)
 {
 	static char words[] = "python3\0-m\0pytest";
@@ -202,13 +228,18 @@ Test(report_text, many)
 	size_t lines = 0;
 
 	for (int i = 0; i < 51; i++) {
+		struct hf_violation *violation;
+
 		(void)snprintf(name, sizeof(name), "%02d.toml", i);
-		(void)hf_test_session_add(&test, name, "write");
+		violation = hf_test_session_add(&test, name, "write");
+		/* What could not be put back is never left out. */
+		violation->is_stuck = i == 50;
 	}
 	hf_report_text_finished(&test.session, &style, &out);
 	for (size_t i = 0; i < out.len; i++)
 		lines += out.data[i] == '\n';
-	cr_expect_eq(lines, 20 + 3, "%zu lines", lines);
+	cr_expect_eq(lines, 20 + 1 + 3, "%zu lines", lines);
+	cr_expect_not_null(strstr(out.data, "holdfast: 50.toml: "));
 	cr_expect_not_null(strstr(out.data, "holdfast: ... and 31 more: "));
 	cr_expect_not_null(strstr(out.data, "51 violations, 51 files changed "
 					    "and put back"));
