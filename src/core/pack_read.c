@@ -307,9 +307,9 @@ int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
 
 	if (count == 0)
 		return 0;
-	reader = calloc(1, sizeof(*reader));
 	is_over = calloc(count, sizeof(*is_over));
-	if (!reader || !is_over)
+	reader = is_over ? calloc(1, sizeof(*reader)) : NULL;
+	if (!reader)
 		return hf_fail_memory(err);
 	reader->fd = -1;
 	reader->position = -1;

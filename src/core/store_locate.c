@@ -237,6 +237,9 @@ static int locate_option(const char *option, char **ret_path,
 	}
 	if (option[0] == '\0')
 		return hf_fail(err, HF_ERR_USAGE, "the store has no name");
+	if (errno != ENOENT)
+		return hf_fail_system(err, -errno, "cannot use the store '%s'",
+				      HF_QUOTE(option));
 	rc = hf_system_working_directory(&working);
 	if (rc < 0)
 		return hf_fail_system(err, rc,

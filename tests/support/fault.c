@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ bool fault_may_be_ignored(void)
 		"close",	   "closedir",	    "unlinkat",
 		"sync_file_range", "posix_fadvise", "pthread_create",
 		"lgetxattr",	   "llistxattr",    "fgetxattr",
-		"flistxattr",	   "lseek",
+		"flistxattr",	   "lseek",	    "unlock",
 	};
 
 	if (error_to_set == EINTR)
@@ -164,7 +165,8 @@ WRAP(int, utimensat, "utimensat",
 WRAP(int, futimens, "futimens", (int fd, const struct timespec *t), (fd, t))
 WRAP(ssize_t, getrandom, "getrandom", (void *b, size_t n, unsigned f),
      (b, n, f))
-WRAP(int, flock, "flock", (int fd, int o), (fd, o))
+WRAP(int, flock, (o & LOCK_UN) != 0 ? "unlock" : "flock", (int fd, int o),
+     (fd, o))
 WRAP(int, sync_file_range, "sync_file_range",
      (int fd, off_t o, off_t n, unsigned f), (fd, o, n, f))
 WRAP(ssize_t, lgetxattr, "lgetxattr",

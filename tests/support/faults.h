@@ -16,6 +16,11 @@ struct fault_case {
 	int (*run)(void *context, struct hf_error *err);
 	/* What must hold afterwards, nothing failing any more. */
 	void (*check)(void *context, int rc);
+	/*
+	 * Besides fault_may_be_ignored(): may run() work although this call of
+	 * its failed?  NULL for no.
+	 */
+	bool (*may_ignore)(const char *call);
 };
 
 /*
