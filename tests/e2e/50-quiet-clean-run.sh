@@ -41,15 +41,13 @@ silent 'reading is no harm'
 cp -p notes.txt "$dir/notes" && remember project
 
 # Background processes in every disguise end with the run.
-marked 0 'sleep 1000 & setsid sleep 1001 & (trap "" TERM; sleep 1002) & exit 0'
+marked 0 "sleep 1000.$$ & setsid sleep 1001.$$ & (trap '' TERM; sleep 1002.$$) & exit 0"
 traces 'with leftovers'
-for number in 1000 1001 1002; do
-	! pgrep -fx "sleep $number" >/dev/null || fail "sleep $number is still there"
-done
+! pgrep -fx "sleep 100[0-9].$$" >/dev/null || fail 'a process was left behind'
 
-marked 97 'echo x >personas.toml; sleep 1003'
+marked 97 "echo x >personas.toml; sleep 1003.$$"
 traces 'a violation'
-! pgrep -fx 'sleep 1003' >/dev/null || fail 'the command outlived its violation'
+! pgrep -fx "sleep 1003.$$" >/dev/null || fail 'the command outlived its violation'
 marked 97 'rm -f ./*.toml'
 traces 'a large violation'
 expect 127 "$holdfast" run --store "$store" -- "$dir/project-marker"
