@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "core/store.h"
 #include "platform/file.h"
 #include "platform/system.h"
 

@@ -24,6 +24,9 @@
 
 struct hf_error;
 
+/* How the name of every temporary file of holdfast begins. */
+#define HF_TEMPORARY_PREFIX	".holdfast-"
+
 struct hf_replace {
 	int fd;			/* the new content; -1 when not open */
 	int dir_fd;		/* borrowed; readable, since commit syncs it */

@@ -21,13 +21,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* For the names that are swept. */
+#include "core/replace.h"
 #include "platform/file.h"
 #include "platform/lock.h"
 
 struct hf_error;
-
-#define HF_STORE_VERSION	1
-#define HF_TEMPORARY_PREFIX	".holdfast-"
 
 enum hf_store_folder {
 	HF_STORE_PACKS,

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "core/entry_text.h"
 #include "core/replace.h"
-#include "core/store.h"
+#include "platform/file.h"
 #include "platform/system.h"
 
 #define IDENTITY_MAX ((size_t)64 << 10)

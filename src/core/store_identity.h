@@ -12,6 +12,9 @@
 
 struct hf_error;
 
+/* Of all that lies in a store. */
+#define HF_STORE_VERSION	1
+
 #define HF_STORE_IDENTITY_NAME	"store.json"
 
 struct hf_store_identity {

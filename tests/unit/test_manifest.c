@@ -219,136 +219,123 @@ Test(manifest, with_any_byte_flipped_it_is_refused)
 #define FILE_ "\"kind\":\"file\",\"size\":1," META
 
 /* Well sealed, but wrong inside. */
+static const struct {
+	const char *name;
+	size_t count;
+	const char *lines;
+} wrong_lines[] = {
+	{"no header", 0, ""},
+	{"empty line", 0, HEADER "\n"},
+	{"other count", 2, HEADER "{\"path\":\"a\",\"kind\":\"absent\"}\n"},
+	{"no object", 1, HEADER "[]\n"},
+	{"no path", 1, HEADER "{\"kind\":\"absent\"}\n"},
+	{"path of another type", 1,
+	 HEADER "{\"path\":1,\"kind\":\"absent\"}\n"},
+	{"unknown kind", 1, HEADER "{\"path\":\"a\",\"kind\":\"door\"}\n"},
+	{"unknown member", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"absent\",\"x\":1}\n"},
+	{"member twice", 1,
+	 HEADER "{\"path\":\"a\",\"path\":\"b\",\"kind\":\"absent\"}\n"},
+	{"path twice", 2,
+	 HEADER "{\"path\":\"b\",\"kind\":\"absent\"}\n"
+		"{\"path\":\"b\",\"kind\":\"absent\"}\n"},
+	{"path that leaves", 1,
+	 HEADER "{\"path\":\"../a\",\"kind\":\"absent\"}\n"},
+	{"path with dots inside", 1,
+	 HEADER "{\"path\":\"a/../../b\",\"kind\":\"absent\"}\n"},
+	{"path with a slash behind", 1,
+	 HEADER "{\"path\":\"a/\",\"kind\":\"absent\"}\n"},
+	{"empty path", 1, HEADER "{\"path\":\"\",\"kind\":\"absent\"}\n"},
+	{"bytes that leave", 1,
+	 HEADER "{\"path\":\"a\",\"path_bytes\":\"Li4vYQ==\","
+		"\"kind\":\"absent\"}\n"},
+	{"bytes with a NUL", 1,
+	 HEADER "{\"path\":\"a\",\"path_bytes\":\"YQBi\","
+		"\"kind\":\"absent\"}\n"},
+	{"bytes that are no base64", 1,
+	 HEADER "{\"path\":\"a\",\"path_bytes\":\"!\","
+		"\"kind\":\"absent\"}\n"},
+	{"bytes of an absent text", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"absent\","
+		"\"rule_bytes\":\"YQ==\"}\n"},
+	{"absent with metadata", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"absent\"," META STAT "}\n"},
+	{"file without content", 1, HEADER "{\"path\":\"a\"," FILE_ STAT "}\n"},
+	{"file without a place", 1,
+	 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX "\"," STAT "}\n"},
+	{"file in pack 0", 1,
+	 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX "@0:0\"," STAT
+		"}\n"},
+	{"pack too large", 1,
+	 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
+		"@4294967296:0\"," STAT "}\n"},
+	{"offset missing", 1,
+	 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX "@1:\"," STAT
+		"}\n"},
+	{"hash too short", 1,
+	 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"0011@1:0\"," STAT
+		"}\n"},
+	{"negative size", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"file\",\"size\":-1," META DATA STAT
+		"}\n"},
+	{"size with a fraction", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"file\",\"size\":1.5," META DATA STAT
+		"}\n"},
+	{"file with a target", 1,
+	 HEADER "{\"path\":\"a\",\"link\":\"b\"," FILE_ DATA STAT "}\n"},
+	{"link without a target", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"link\"," META STAT "}\n"},
+	{"link with an empty target", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"link\",\"link\":\"\"," META STAT
+		"}\n"},
+	{"directory with content", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META DATA STAT "}\n"},
+	{"mode beyond 07777", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+		"\"mode\":\"10000\",\"owner\":\"0:0\","
+		"\"mtime\":\"1.000000000\"," STAT "}\n"},
+	{"owner of one number", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+		"\"mode\":\"0\",\"owner\":\"0\","
+		"\"mtime\":\"1.000000000\"," STAT "}\n"},
+	{"owner too large", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+		"\"mode\":\"0\",\"owner\":\"0:4294967296\","
+		"\"mtime\":\"1.000000000\"," STAT "}\n"},
+	{"time without nine digits", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+		"\"mode\":\"0\",\"owner\":\"0:0\","
+		"\"mtime\":\"1.0\"," STAT "}\n"},
+	{"time out of range", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
+		"\"mode\":\"0\",\"owner\":\"0:0\","
+		"\"mtime\":\"9223372036.854775808\"," STAT "}\n"},
+	{"stat of three numbers", 1,
+	 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META
+		"\"stat\":\"1:2:3.000000000\"}\n"},
+	{"pattern with a newline", 0, HEADER "{\"protect\":\"a\\nb\"}\n"},
+	{"pattern of another type", 0, HEADER "{\"protect\":1}\n"},
+	{"two headers", 0, HEADER HEADER},
+	{"name that is none", 0,
+	 "{\"holdfast-manifest\":1,\"name\":\"../x\",\"root\":\"/r\","
+	 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
+	{"relative root", 0,
+	 "{\"holdfast-manifest\":1,\"name\":\"" NAME "\",\"root\":\"r\","
+	 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
+};
+
 Test(manifest, what_does_not_hold_together_is_refused)
 {
-	static const struct {
-		const char *name;
-		size_t count;
-		const char *lines;
-	} cases[] = {
-		{"no header", 0, ""},
-		{"empty line", 0, HEADER "\n"},
-		{"other count", 2,
-		 HEADER "{\"path\":\"a\",\"kind\":\"absent\"}\n"},
-		{"no object", 1, HEADER "[]\n"},
-		{"no path", 1, HEADER "{\"kind\":\"absent\"}\n"},
-		{"path of another type", 1,
-		 HEADER "{\"path\":1,\"kind\":\"absent\"}\n"},
-		{"unknown kind", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"door\"}\n"},
-		{"unknown member", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"absent\",\"x\":1}\n"},
-		{"member twice", 1,
-		 HEADER
-		 "{\"path\":\"a\",\"path\":\"b\",\"kind\":\"absent\"}\n"},
-		{"path twice", 2,
-		 HEADER "{\"path\":\"b\",\"kind\":\"absent\"}\n"
-			"{\"path\":\"b\",\"kind\":\"absent\"}\n"},
-		{"path that leaves", 1,
-		 HEADER "{\"path\":\"../a\",\"kind\":\"absent\"}\n"},
-		{"path with dots inside", 1,
-		 HEADER "{\"path\":\"a/../../b\",\"kind\":\"absent\"}\n"},
-		{"path with a slash behind", 1,
-		 HEADER "{\"path\":\"a/\",\"kind\":\"absent\"}\n"},
-		{"empty path", 1,
-		 HEADER "{\"path\":\"\",\"kind\":\"absent\"}\n"},
-		{"bytes that leave", 1,
-		 HEADER "{\"path\":\"a\",\"path_bytes\":\"Li4vYQ==\","
-			"\"kind\":\"absent\"}\n"},
-		{"bytes with a NUL", 1,
-		 HEADER "{\"path\":\"a\",\"path_bytes\":\"YQBi\","
-			"\"kind\":\"absent\"}\n"},
-		{"bytes that are no base64", 1,
-		 HEADER "{\"path\":\"a\",\"path_bytes\":\"!\","
-			"\"kind\":\"absent\"}\n"},
-		{"bytes of an absent text", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"absent\","
-			"\"rule_bytes\":\"YQ==\"}\n"},
-		{"absent with metadata", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"absent\"," META STAT "}\n"},
-		{"file without content", 1,
-		 HEADER "{\"path\":\"a\"," FILE_ STAT "}\n"},
-		{"file without a place", 1,
-		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX "\"," STAT
-			"}\n"},
-		{"file in pack 0", 1,
-		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			"@0:0\"," STAT "}\n"},
-		{"pack too large", 1,
-		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			"@4294967296:0\"," STAT "}\n"},
-		{"offset missing", 1,
-		 HEADER "{\"path\":\"a\"," FILE_ "\"content\":\"" HEX
-			"@1:\"," STAT "}\n"},
-		{"hash too short", 1,
-		 HEADER "{\"path\":\"a\"," FILE_
-			"\"content\":\"0011@1:0\"," STAT "}\n"},
-		{"negative size", 1,
-		 HEADER
-		 "{\"path\":\"a\",\"kind\":\"file\",\"size\":-1," META DATA STAT
-		 "}\n"},
-		{"size with a fraction", 1,
-		 HEADER
-		 "{\"path\":\"a\",\"kind\":\"file\",\"size\":1.5," META DATA
-			 STAT "}\n"},
-		{"file with a target", 1,
-		 HEADER "{\"path\":\"a\",\"link\":\"b\"," FILE_ DATA STAT
-			"}\n"},
-		{"link without a target", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"link\"," META STAT "}\n"},
-		{"link with an empty target", 1,
-		 HEADER
-		 "{\"path\":\"a\",\"kind\":\"link\",\"link\":\"\"," META STAT
-		 "}\n"},
-		{"directory with content", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META DATA STAT
-			"}\n"},
-		{"mode beyond 07777", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			"\"mode\":\"10000\",\"owner\":\"0:0\","
-			"\"mtime\":\"1.000000000\"," STAT "}\n"},
-		{"owner of one number", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			"\"mode\":\"0\",\"owner\":\"0\","
-			"\"mtime\":\"1.000000000\"," STAT "}\n"},
-		{"owner too large", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			"\"mode\":\"0\",\"owner\":\"0:4294967296\","
-			"\"mtime\":\"1.000000000\"," STAT "}\n"},
-		{"time without nine digits", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			"\"mode\":\"0\",\"owner\":\"0:0\","
-			"\"mtime\":\"1.0\"," STAT "}\n"},
-		{"time out of range", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\","
-			"\"mode\":\"0\",\"owner\":\"0:0\","
-			"\"mtime\":\"9223372036.854775808\"," STAT "}\n"},
-		{"stat of three numbers", 1,
-		 HEADER "{\"path\":\"a\",\"kind\":\"directory\"," META
-			"\"stat\":\"1:2:3.000000000\"}\n"},
-		{"pattern with a newline", 0,
-		 HEADER "{\"protect\":\"a\\nb\"}\n"},
-		{"pattern of another type", 0, HEADER "{\"protect\":1}\n"},
-		{"two headers", 0, HEADER HEADER},
-		{"name that is none", 0,
-		 "{\"holdfast-manifest\":1,\"name\":\"../x\",\"root\":\"/r\","
-		 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
-		{"relative root", 0,
-		 "{\"holdfast-manifest\":1,\"name\":\"" NAME
-		 "\",\"root\":\"r\","
-		 "\"created\":\"1.000000000\",\"hash\":\"xxh3-128\"}\n"},
-	};
-
-	for (size_t i = 0; i < HF_COUNT(cases); i++) {
+	for (size_t i = 0; i < HF_COUNT(wrong_lines); i++) {
 		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 		struct hf_error err = {.code = 0};
 		int rc;
 
-		hf_buffer_add_text(&text, cases[i].lines);
-		hf_sealed_end(&text, "entries", cases[i].count);
+		hf_buffer_add_text(&text, wrong_lines[i].lines);
+		hf_sealed_end(&text, "entries", wrong_lines[i].count);
 		rc = decode(text.data, text.len, &err);
-		cr_expect_eq(rc, HF_ERR_CORRUPT, "%s: %d %s", cases[i].name, rc,
-			     err.text);
+		cr_expect_eq(rc, HF_ERR_CORRUPT, "%s: %d %s",
+			     wrong_lines[i].name, rc, err.text);
 	}
 }
 
