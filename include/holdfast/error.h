@@ -20,7 +20,8 @@ enum hf_code {
 	HF_ERR_UNSUPPORTED = -6,	/* this system or store cannot do it */
 	HF_ERR_LIMIT = -7,	/* larger than the named bound */
 	HF_ERR_USAGE = -8,	/* a wrong argument, option or policy */
-	HF_ERR_UNDECIDED = -9	/* a person must look before this can go on */
+	HF_ERR_UNDECIDED = -9,	/* a person must look before this can go on */
+	HF_ERR_NOTHING = -10	/* nothing is recorded yet */
 };
 
 /*

@@ -21,7 +21,7 @@ struct watcher {
 	struct hf_output *output;
 	struct hf_report_file *report;
 	int64_t reported_ns;
-	bool has_complained;
+	bool has_failed;	/* the newest report was not written */
 };
 
 static int write_report(struct watcher *watcher,
@@ -46,12 +46,11 @@ static void report(struct watcher *watcher, const struct hf_session *session,
 		   bool is_last)
 {
 	struct hf_error err = { 0 };
+	const bool had_failed = watcher->has_failed;
 
-	if (write_report(watcher, session, is_last, &err) == 0 ||
-	    watcher->has_complained)
-		return;
-	watcher->has_complained = true;
-	hf_output_error(watcher->output, &err);
+	watcher->has_failed = write_report(watcher, session, is_last, &err) < 0;
+	if (watcher->has_failed && !had_failed)
+		hf_output_error(watcher->output, &err);
 }
 
 static void on_begun(void *context, const struct hf_session *session,
@@ -80,7 +79,7 @@ static void on_violation(void *context, const struct hf_session *session,
 		report(watcher, session, false);
 }
 
-static void on_finished(void *context, const struct hf_session *session)
+static int on_finished(void *context, const struct hf_session *session)
 {
 	struct watcher *watcher = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
@@ -88,6 +87,7 @@ static void on_finished(void *context, const struct hf_session *session)
 	hf_report_text_finished(session, &watcher->output->style, &lines);
 	hf_output_lines(watcher->output, &lines);
 	report(watcher, session, true);
+	return watcher->has_failed ? HF_STATUS_FAILURE : 0;
 }
 
 /* A report of a run that did not begin. */
@@ -149,11 +149,6 @@ static int run_guarded(const struct hf_options *options,
 	if (result.exec_errno != 0)
 		(void)say_not_executed(watcher->output, options->words[0],
 				       result.exec_errno);
-	if (result.status == HF_STATUS_VIOLATION ||
-	    result.status == HF_STATUS_UNDECIDED)
-		return result.status;
-	if (hf_report_file_is_stale(watcher->report))
-		return HF_STATUS_FAILURE;
 	if (result.status != 0)
 		return result.status;
 	if (result.command_signal != 0)

@@ -41,7 +41,7 @@ static int add_snapshot(struct hf_project *project, struct hf_buffer *out,
 	if (rc == 0)
 		rc = hf_store_list(&project->store, HF_STORE_SNAPSHOTS, "",
 				   &names, err);
-	if (rc < 0 && !hf_command_is_nothing_yet(err))
+	if (rc < 0 && err->code != HF_ERR_NOTHING)
 		return rc;
 	if (names.count == 0)
 		hf_buffer_add_text(out, "compared with: nothing is recorded "

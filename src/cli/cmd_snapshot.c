@@ -74,7 +74,7 @@ static int open_store(struct hf_cli_repair *repair,
 
 	rc = hf_cli_repair_open(repair, "record", options, output,
 				HF_STORE_MUST_EXIST, err);
-	if (rc >= 0 || !hf_command_is_nothing_yet(err))
+	if (rc >= 0 || err->code != HF_ERR_NOTHING)
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
 	rc = hf_scan(&scan, &tree, NULL, err);
@@ -108,7 +108,7 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	scan = hf_project_scan_options(&repair->project, NULL);
 	how.scan = &scan;
 	rc = hf_snapshot_load_newest(&repair->project.store, &previous, err);
-	if (rc < 0 && rc != HF_ERR_UNSUPPORTED)
+	if (rc < 0 && rc != HF_ERR_NOTHING)
 		return rc;
 	rc = hf_snapshot_take(&repair->project.store, &how,
 			      rc == 0 ? &previous : NULL, &manifest, &result,

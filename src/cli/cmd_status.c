@@ -63,7 +63,7 @@ static int load_store(struct state *state, struct hf_error *err)
 
 	rc = hf_project_open_store(&state->project, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
-		return hf_command_is_nothing_yet(err) ? 0 : rc;
+		return err->code == HF_ERR_NOTHING ? 0 : rc;
 	state->has_store = true;
 	rc = hf_store_size(store, &state->store_bytes, err);
 	if (rc < 0)
@@ -75,7 +75,7 @@ static int load_store(struct state *state, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	rc = hf_snapshot_load_newest(store, &state->manifest, err);
-	if (rc == HF_ERR_UNSUPPORTED)
+	if (rc == HF_ERR_NOTHING)
 		return 0;
 	state->has_snapshot = rc == 0;
 	return rc;

@@ -41,12 +41,6 @@ MUST_CHECK int hf_command_open(struct hf_project *project,
 			       enum hf_store_open_mode mode,
 			       struct hf_error *err);
 
-/*
- * Is the failure only that there is no store yet?  A store of another version is
- * HF_ERR_UNSUPPORTED as well.
- */
-bool hf_command_is_nothing_yet(const struct hf_error *err);
-
 int hf_cmd_run(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_run_dry(const struct hf_options *options,
 		   struct hf_project *project, struct hf_output *output);

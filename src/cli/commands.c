@@ -48,7 +48,7 @@ enum hf_command_id hf_command_find(const char *name)
 
 static void add_hint(struct hf_error *err)
 {
-	if (hf_command_is_nothing_yet(err) && err->hint[0] == '\0')
+	if (err->code == HF_ERR_NOTHING && err->hint[0] == '\0')
 		(void)hf_fail_hint(err, "'holdfast run -- COMMAND' records "
 				   "before it starts, 'holdfast snapshot' at "
 				   "once");
@@ -97,11 +97,4 @@ int hf_command_open(struct hf_project *project,
 	if (rc < 0)
 		add_hint(err);
 	return rc;
-}
-
-bool hf_command_is_nothing_yet(const struct hf_error *err)
-{
-	/* The text is part of the contract of core/store.h. */
-	return err->code == HF_ERR_UNSUPPORTED &&
-	       strcmp(err->text, "nothing is recorded yet") == 0;
 }

@@ -59,7 +59,7 @@ int hf_snapshot_load_newest(const struct hf_store *store,
 	if (rc < 0)
 		return rc;
 	if (names.count == 0)
-		return hf_fail(err, HF_ERR_UNSUPPORTED,
+		return hf_fail(err, HF_ERR_NOTHING,
 			       "nothing is recorded yet");
 	return hf_snapshot_load(store, &names.items[names.count - 1],
 				ret_manifest, err);

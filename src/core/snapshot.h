@@ -21,7 +21,7 @@ struct hf_snapshot_result {
 	uint64_t archived_bytes;
 };
 
-/* The newest manifest, or HF_ERR_UNSUPPORTED "nothing is recorded yet". */
+/* The newest manifest, or HF_ERR_NOTHING "nothing is recorded yet". */
 MUST_CHECK int hf_snapshot_load_newest(const struct hf_store *store,
 				       struct hf_manifest *ret_manifest,
 				       struct hf_error *err);

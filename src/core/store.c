@@ -45,7 +45,7 @@ static int open_directory(struct hf_store *store, const char *path,
 	}
 	rc = hf_file_open_directory(path);
 	if (rc == -ENOENT)
-		return hf_fail(err, HF_ERR_UNSUPPORTED,
+		return hf_fail(err, HF_ERR_NOTHING,
 			       "nothing is recorded yet");
 	if (rc < 0)
 		return fail_store(err, rc, "open", path);
@@ -174,7 +174,7 @@ static int open_store(struct hf_store *store, const char *path,
 	if (rc < 0)
 		return rc;
 	if (rc == 0 && mode == HF_STORE_MUST_EXIST)
-		return hf_fail(err, HF_ERR_UNSUPPORTED,
+		return hf_fail(err, HF_ERR_NOTHING,
 			       "nothing is recorded yet");
 	if (rc == 0) {
 		rc = make_identity(store, root, root_fd, err);
@@ -217,6 +217,13 @@ int hf_store_open(struct hf_store *store, const char *path, const char *root,
 	*store = opened;
 	opened = (struct hf_store)HF_STORE_INIT;
 	return 0;
+}
+
+int hf_store_note_root(struct hf_store *store, int root_fd,
+		       struct hf_error *err)
+{
+	return hf_store_identity_write(store->dir_fd, store->root, root_fd,
+				       err);
 }
 
 int hf_store_adopt(const char *path, const char *root, int root_fd,

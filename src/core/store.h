@@ -58,7 +58,7 @@ MUST_CHECK int hf_store_locate(const char *option, const char *root,
 			       char **ret_path, struct hf_error *err);
 
 enum hf_store_open_mode {
-	HF_STORE_MUST_EXIST,	/* HF_ERR_UNSUPPORTED "nothing is recorded yet" */
+	HF_STORE_MUST_EXIST,	/* HF_ERR_NOTHING "nothing is recorded yet" */
 	HF_STORE_MAKE		/* made when missing; the pointer is written */
 };
 
@@ -76,6 +76,13 @@ MUST_CHECK int hf_store_open(struct hf_store *store, const char *path,
 /* Say that the store belongs to this root from now on (moved or cloned anew). */
 MUST_CHECK int hf_store_adopt(const char *path, const char *root, int root_fd,
 			      struct hf_error *err);
+
+/*
+ * The same for a store that is open and locked: its root is another directory now,
+ * since it was removed and made again while we looked.
+ */
+MUST_CHECK int hf_store_note_root(struct hf_store *store, int root_fd,
+				  struct hf_error *err);
 
 /*
  * The store's lock.  wait false: HF_ERR_BUSY when another process has it.  Held

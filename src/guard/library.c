@@ -103,7 +103,7 @@ static int snapshot_locked(hf_project *project, struct hf_error *err)
 	int rc;
 
 	rc = hf_snapshot_load_newest(&project->store, &newest, err);
-	if (rc < 0 && rc != HF_ERR_UNSUPPORTED)
+	if (rc < 0 && rc != HF_ERR_NOTHING)
 		return rc;
 	rc = hf_snapshot_take(&project->store, &options,
 			      rc == 0 ? &newest : NULL, &manifest, &result,

@@ -250,6 +250,38 @@ static int put_back(struct hf_run *run, const struct hf_deltas *deltas,
 	return hf_restore_apply(&plan, &context, err);
 }
 
+/*
+ * The root is looked at through its path.  Where the command has moved or removed
+ * it, our descriptor leads elsewhere: make it again and take the new one.
+ */
+static int reopen_root(struct hf_run *run, struct hf_error *err)
+{
+	const char *const root = run->project->root;
+	struct hf_stat held;
+	struct hf_stat there;
+	int fd;
+	int rc;
+
+	rc = hf_file_stat(run->project->root_fd, &held);
+	if (rc == 0)
+		rc = hf_file_stat_at(-1, root, &there);
+	if (rc == -ENOENT)
+		rc = hf_file_mkdir_path(root);
+	else if (rc == 0 && there.dev == held.dev && there.ino == held.ino)
+		return 0;
+	else if (rc == 0 && there.kind != HF_KIND_DIRECTORY)
+		rc = -ENOTDIR;
+	fd = rc < 0 ? rc : hf_file_open_directory(root);
+	if (fd < 0)
+		return hf_fail_system(err, fd, "cannot open the root '%s' again",
+				      HF_QUOTE(root));
+	hf_file_close_quietly(&run->project->root_fd);
+	run->project->root_fd = fd;
+	run->scan.root_fd = fd;
+	/* The project is the same one: the store must not take it for another. */
+	return hf_store_note_root(&run->project->store, fd, err);
+}
+
 static int look_and_restore(struct hf_run *run, struct hf_error *err)
 {
 	cleanup_tree struct hf_tree now = HF_TREE_INIT;
@@ -257,6 +289,9 @@ static int look_and_restore(struct hf_run *run, struct hf_error *err)
 	const struct hf_tree *const want = &run->session.snapshot.tree;
 	int rc;
 
+	rc = reopen_root(run, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_snapshot_look(&run->scan, want, NULL, &now, err);
 	if (rc < 0)
 		return rc;
@@ -421,6 +456,7 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	const struct hf_session_observer *const observer =
 		run->options->observer;
 	struct hf_error err = { 0 };
+	int status = 0;
 	int rc;
 
 	take_end(run, end);
@@ -437,8 +473,10 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	session->ended_ns = hf_system_time_ns();
 	close_journal(run);
 	if (observer && observer->finished)
-		observer->finished(observer->context, session);
+		status = observer->finished(observer->context, session);
+	if (session->exit_status != 0)
+		status = session->exit_status;
 	/* Borrowed from the job, which frees them. */
 	session->leftovers = (struct hf_processes)HF_PROCESSES_INIT;
-	return session->exit_status;
+	return status;
 }

@@ -383,7 +383,9 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 	if (!(event->kinds & (HF_WATCH_CREATED | HF_WATCH_MOVED_TO)) ||
 	    is_temporary(event->name))
 		return;
-	rule = hf_patterns_match(policy->protect, path, event->is_directory);
+	rule = hf_patterns_match_past(policy->protect, path,
+				      hf_scan_skipped_len(path),
+				      event->is_directory);
 	if (rule && !hf_policy_allows(policy, run->options->argv, path,
 				      event->is_directory)) {
 		begin_burst(run, job);

@@ -200,6 +200,8 @@ static void note_policy(struct hf_run *run, const struct hf_manifest *previous)
 		hf_tree_protected_count(&session->snapshot.tree);
 	if (!previous)
 		return;
+	session->previous = previous->name;
+	session->previous_ns = previous->created_ns;
 	session->protected_before = hf_tree_protected_count(&previous->tree);
 	session->has_policy_changed =
 		previous->patterns && session->snapshot.patterns &&
@@ -243,7 +245,7 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	rc = hf_snapshot_load_newest(store, &newest, err);
-	if (rc < 0 && rc != HF_ERR_UNSUPPORTED)
+	if (rc < 0 && rc != HF_ERR_NOTHING)
 		return rc;
 	if (rc == 0)
 		previous = &newest;
@@ -275,7 +277,7 @@ static int open_store(struct hf_run *run, struct hf_error *err)
 	if (run->project->store.dir_fd >= 0)
 		return 0;
 	rc = hf_project_open_store(run->project, HF_STORE_MUST_EXIST, err);
-	if (rc != HF_ERR_UNSUPPORTED)
+	if (rc != HF_ERR_NOTHING)
 		return rc;
 	rc = hf_scan(&run->scan, &tree, NULL, err);
 	if (rc < 0)

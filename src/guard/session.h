@@ -53,8 +53,12 @@ struct hf_session_observer {
 	/* A new violation, or (is_new false) one that changed. */
 	void (*violation)(void *context, const struct hf_session *session,
 			  const struct hf_violation *violation, bool is_new);
-	/* The very end; all fields are final. */
-	void (*finished)(void *context, const struct hf_session *session);
+	/*
+	 * The very end; all fields are final.  Returns 0, or the status to end
+	 * with when what was asked for could not be done (a report); it counts
+	 * only where the run itself would end with the command's.
+	 */
+	int (*finished)(void *context, const struct hf_session *session);
 };
 
 struct hf_session_options {
@@ -74,6 +78,8 @@ struct hf_session {
 	struct hf_snapshot_result recorded;
 	bool is_first;			/* nothing was recorded before */
 	bool has_policy_changed;
+	struct hf_name previous;	/* the snapshot before; "" on the first */
+	int64_t previous_ns;		/* when that was recorded */
 	size_t protected_before;	/* by the policy of the run before */
 	enum hf_session_status status;
 	int exit_status;		/* ours; 0 means the command's own */

@@ -100,7 +100,7 @@ static void check(void *context, int rc)
 				    HF_TEMPORARY_PREFIX),
 		     0);
 	load_rc = hf_snapshot_load_newest(&s.store, &loaded, &err);
-	if (load_rc == HF_ERR_UNSUPPORTED) {
+	if (load_rc == HF_ERR_NOTHING) {
 		cr_expect(!*has_previous && rc < 0, "%s", fault_call());
 		return;
 	}

@@ -75,7 +75,7 @@ Test(snapshot, nothing_is_recorded_at_first)
 	struct hf_error err;
 
 	cr_expect_eq(hf_snapshot_load_newest(&s.store, &manifest, &err),
-		     HF_ERR_UNSUPPORTED);
+		     HF_ERR_NOTHING);
 	cr_expect_str_eq(err.text, "nothing is recorded yet");
 }
 
@@ -370,7 +370,7 @@ Test(snapshot, loading_beside_the_work)
 
 	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
 	cr_expect_eq(hf_snapshot_load_finish(&loading, &loaded, &err),
-		     HF_ERR_UNSUPPORTED);
+		     HF_ERR_NOTHING);
 	cr_expect_null(loading);
 
 	put_old(s.root_fd, "a.toml", "x");

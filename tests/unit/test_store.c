@@ -67,14 +67,14 @@ Test(store, nothing_is_made_by_looking)
 
 	cr_expect_eq(
 		try_open(path, s.root, s.root_fd, HF_STORE_MUST_EXIST, &err),
-		HF_ERR_UNSUPPORTED);
+		HF_ERR_NOTHING);
 	cr_expect_str_eq(err.text, "nothing is recorded yet");
 	cr_expect_eq(hf_file_stat_path(path, &stat), -ENOENT);
 
 	cr_assert_eq(hf_file_mkdir_path(path), 0);
 	cr_expect_eq(
 		try_open(path, s.root, s.root_fd, HF_STORE_MUST_EXIST, &err),
-		HF_ERR_UNSUPPORTED);
+		HF_ERR_NOTHING);
 }
 
 Test(store, another_root_is_refused_until_it_adopts)
