@@ -67,9 +67,15 @@ static int walk_outside(const struct hf_scan_options *options,
 
 	while (hf_patterns_outside(options->policy->protect, &position,
 				   &directory)) {
-		cleanup_free char *real = canonical_as_far(directory);
+		cleanup_free char *within = hf_path_join(directory, "x");
+		cleanup_free char *real = NULL;
 		int rc;
 
+		if (!within)
+			return hf_fail_memory(err);
+		if (hf_scan_is_swapped(options, within))
+			continue;
+		real = canonical_as_far(directory);
 		if (!real)
 			return fail_outside(err, directory);
 		rc = hf_scan_walk_outside(options, directory, real, tree, notes,
@@ -142,6 +148,8 @@ static int add_literals(const struct hf_scan_options *options,
 		struct hf_tree found = *tree;
 		int rc;
 
+		if (hf_scan_is_swapped(options, path))
+			continue;
 		found.count = count;
 		rc = add_literal(options, tree, &found, path, rule, notes, err);
 		if (rc < 0)

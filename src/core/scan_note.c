@@ -13,6 +13,9 @@
 #include "core/scan.h"
 #include "core/scan_entry.h"
 
+/* As many as the system follows. */
+#define LINKS_MAX 40
+
 /* 1 or 0, or -errno. */
 static int is_link(const struct hf_scan_options *options, const char *path)
 {
@@ -51,6 +54,58 @@ static int find_link(const struct hf_scan_options *options, const char *path,
 			return rc;
 	}
 	return 0;
+}
+
+/* path with the link at its beginning replaced by its text; NULL when it cannot
+ * be read or there is no memory. */
+static char *replace_link(const struct hf_scan_options *options,
+			  const char *path, const char *link)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_free char *joined = NULL;
+	cleanup_fd int fd = -1;
+	const char *name;
+
+	fd = hf_scan_open_parent(options->root_fd, link, &name);
+	if (fd < 0 || hf_file_read_link_at(fd, name, &text) < 0)
+		return NULL;
+	if (!hf_path_is_absolute(text.data)) {
+		cleanup_buffer struct hf_buffer relative = text;
+
+		text = (struct hf_buffer)HF_BUFFER_INIT;
+		hf_buffer_add(&text, link, hf_path_parent_len(link));
+		hf_buffer_printf(&text, "/%s", relative.data);
+	}
+	hf_buffer_printf(&text, "%s", path + strlen(link));
+	joined = hf_buffer_take(&text);
+	return joined ? hf_path_normalize(joined) : NULL;
+}
+
+bool hf_scan_is_swapped(const struct hf_scan_options *options,
+			const char *path)
+{
+	cleanup_free char *rest = NULL;
+	char prefix[HF_PATH_MAX];
+
+	if (!options->is_tolerant || !options->before ||
+	    !hf_path_is_absolute(path))
+		return false;
+	for (int links = 0; links < LINKS_MAX; links++) {
+		const struct hf_entry *before;
+		char *next;
+
+		if (find_link(options, rest ? rest : path, prefix) <= 0)
+			return false;
+		before = hf_tree_find(options->before, prefix);
+		if (before && before->stat.kind == HF_KIND_DIRECTORY)
+			return true;
+		next = replace_link(options, rest ? rest : path, prefix);
+		hf_free_pointee(&rest);
+		rest = next;
+		if (!rest)
+			return false;
+	}
+	return true;
 }
 
 int hf_scan_is_behind_link(const struct hf_scan_options *options,

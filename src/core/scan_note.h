@@ -5,6 +5,8 @@
 #ifndef HF_CORE_SCAN_NOTE_H
 #define HF_CORE_SCAN_NOTE_H
 
+#include <stdbool.h>
+
 #include "base/defs.h"
 
 struct hf_buffer;
@@ -12,6 +14,14 @@ struct hf_error;
 struct hf_patterns;
 struct hf_scan_options;
 struct hf_tree;
+
+/*
+ * For the final look: is there a link on the way to the absolute path where
+ * options->before has a directory?  The policy never meant what lies behind it:
+ * that must not be taken for an addition and moved away.
+ */
+bool hf_scan_is_swapped(const struct hf_scan_options *options,
+			const char *path);
 
 /*
  * Does a link stand where path has a directory?  1 or 0; negative when that

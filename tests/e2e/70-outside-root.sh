@@ -69,8 +69,12 @@ expect 97 "$holdfast" run -- sh -c 'rm link.toml; echo x >link.toml'
 [ "$(readlink link.toml)" = "$dir/outside/victim.txt" ] || fail 'another link'
 [ "$(cat "$dir/outside/victim.txt")" = changed ] || fail 'restored through a link'
 
-# A store beneath the root is protected like everything else.
-expect 0 "$holdfast" run --store "$dir/project/.store" -- true
-expect 97 "$holdfast" run --store "$dir/project/.store" -- \
-	sh -c 'echo x >>.store/store.json'
-expect 0 "$holdfast" run --store "$dir/project/.store" -- true
+# A store beneath the root is no part of what "**" protects.
+mkdir "$dir/project/sub"
+echo 'a = 1' >"$dir/project/sub/a.toml"
+store=$dir/project/.store
+expect 0 "$holdfast" run --store "$store" --protect '**' -- true
+expect 0 "$holdfast" run --store "$store" --protect '**' -- true
+silent 'an unchanged tree with its store in it'
+expect 97 "$holdfast" run --store "$store" --protect '**' -- rm -r sub
+[ -e sub/a.toml ] || fail 'not put back'

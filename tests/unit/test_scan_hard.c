@@ -68,7 +68,8 @@ static void look_done(struct look *look)
 
 #define cleanup_look	CLEANUP(look_done)
 
-static void scan(struct look *look, const char *protect, bool is_tolerant)
+static void scan_again(struct look *look, const char *protect,
+		       bool is_tolerant, const struct hf_tree *before)
 {
 	cleanup_policy struct hf_policy policy = HF_POLICY_INIT;
 	const struct hf_scan_options options = {
@@ -76,6 +77,7 @@ static void scan(struct look *look, const char *protect, bool is_tolerant)
 		.root_fd = root_fd,
 		.root = root,
 		.is_tolerant = is_tolerant,
+		.before = before,
 	};
 	const int descriptors = hf_open_descriptors();
 
@@ -83,6 +85,11 @@ static void scan(struct look *look, const char *protect, bool is_tolerant)
 	hf_make_policy(&policy, protect, "");
 	look->rc = hf_scan(&options, &look->tree, &look->notes, &look->err);
 	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
+}
+
+static void scan(struct look *look, const char *protect, bool is_tolerant)
+{
+	scan_again(look, protect, is_tolerant, NULL);
 }
 
 /* "%" in a text stands for the top directory. */
@@ -99,6 +106,41 @@ static const char *with_top(char *out, size_t size, const char *text)
 	}
 	out[len] = '\0';
 	return out;
+}
+
+/* What a link leads to that was a directory before is nobody's. */
+Test(scan_hard, swapped_for_a_link)
+{
+	static const char *const protects[] = {
+		"%/out/*.toml",
+		"%/out/deep/*.toml",
+		"%/out/o.toml %/out/x.toml",
+		"%/alias/*.toml",
+		"%/alias/o.toml %/alias/x.toml",
+	};
+
+	for (size_t i = 0; i < HF_COUNT(protects); i++) {
+		cleanup_look struct look before;
+		cleanup_look struct look after;
+		char protect[256];
+		char alien[128];
+
+		(void)with_top(protect, sizeof(protect), protects[i]);
+		scan(&before, protect, false);
+		cr_assert_eq(before.rc, 0);
+
+		cr_assert_eq(renameat(top_fd, "out", top_fd, "gone"), 0);
+		cr_assert_eq(symlinkat("root", top_fd, "out"), 0);
+		scan_again(&after, protect, true, &before.tree);
+		cr_assert_eq(after.rc, 0, "%s", after.err.text);
+		cr_expect_null(hf_tree_find(&after.tree, "x.toml"), "%s",
+			       hf_tree_text(&after.tree));
+		(void)with_top(alien, sizeof(alien), "%/out");
+		cr_expect_eq(hf_tree_find(&after.tree, alien)->stat.kind,
+			     HF_KIND_LINK);
+		cr_assert_eq(unlinkat(top_fd, "out", 0), 0);
+		cr_assert_eq(renameat(top_fd, "gone", top_fd, "out"), 0);
+	}
 }
 
 Test(scan_hard, outside_the_root)
