@@ -2,6 +2,8 @@
 /* Parse the command line by one table. */
 #include "cli/options.h"
 
+#include <getopt.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -252,7 +254,7 @@ static const struct hf_option *find_long(enum hf_command_id command,
 }
 
 static const struct hf_option *find_short(enum hf_command_id command,
-					  char letter)
+					  int letter)
 {
 	for (size_t i = 0; i < HF_COUNT(table); i++)
 		if ((table[i].commands & (1u << command)) &&
@@ -271,70 +273,120 @@ static int fail_value(const struct hf_option *option, struct hf_error *err)
 		       option->name, option->argument);
 }
 
-/* "--name", "--name=value", "--name value"; returns how many words it took. */
-static int parse_long(struct hf_options *options, enum hf_command_id command,
-		      const char *const *argv, struct hf_error *err)
+static int fail_letter(const char *word, struct hf_error *err)
 {
-	const char *name = argv[0] + 2;
-	const size_t len = strcspn(name, "=");
-	const struct hf_option *option = find_long(command, name, len);
-	const char *value = name[len] == '=' ? name + len + 1 : NULL;
-	int used = 1;
-	int rc;
-
-	if (option == NULL)
-		return fail_unknown(command, name, len, err);
-	if (option->argument == NULL && value != NULL)
-		return fail_value(option, err);
-	if (option->argument != NULL && value == NULL) {
-		value = argv[1];
-		used = 2;
-		if (value == NULL)
-			return fail_value(option, err);
-	}
-	rc = apply(options, option, value, err);
-	return rc < 0 ? rc : used;
+	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '%s': no such option",
+		      HF_QUOTE(word));
+	return hf_fail_hint(err, "'holdfast help COMMAND' lists its options");
 }
 
-/* "-q", "-qv", "-n 5", "-n5"; returns how many words it took. */
-static int parse_short(struct hf_options *options, enum hf_command_id command,
-		       const char *const *argv, struct hf_error *err)
-{
-	for (const char *at = argv[0] + 1; *at != '\0'; at++) {
-		const struct hf_option *option = find_short(command, *at);
-		const char *value = at[1] != '\0' ? at + 1 : argv[1];
-		int rc;
+/* -- parsing --------------------------------------------------------------- */
 
-		if (option == NULL) {
-			(void)hf_fail(err, HF_ERR_USAGE,
-				      "cannot use '%s': no such option",
-				      HF_QUOTE(argv[0]));
-			return hf_fail_hint(err, "'holdfast help COMMAND' "
-					    "lists its options");
-		}
-		if (option->argument != NULL && value == NULL)
-			return fail_value(option, err);
-		rc = apply(options, option, value, err);
+#define IS_WORD		1	/* what getopt_long() says of no option */
+#define IS_LONG		0x100	/* beyond every letter */
+
+/* What getopt_long() wants to know of one command's options. */
+struct grammar {
+	struct option longs[HF_COUNT(table) + 1];
+	char letters[2 * HF_COUNT(table) + 2];
+};
+
+/*
+ * "+" stops at the first word that is no option, "-" hands every such word over
+ * in its place: unlike the default neither asks the environment, nor moves words
+ * about.
+ */
+static void make_grammar(struct grammar *grammar, enum hf_command_id command)
+{
+	struct option *at = grammar->longs;
+	char *letter = grammar->letters;
+
+	*letter++ = command == HF_COMMAND_RUN ? '+' : '-';
+	for (size_t i = 0; i < HF_COUNT(table); i++) {
+		const bool has_value = table[i].argument != NULL;
+
+		if (!(table[i].commands & (1u << command)))
+			continue;
+		*at++ = (struct option){
+			.name = table[i].name,
+			.has_arg = has_value ? required_argument : no_argument,
+			.val = IS_LONG,
+		};
+		if (table[i].letter == '\0')
+			continue;
+		*letter++ = table[i].letter;
+		if (has_value)
+			*letter++ = ':';
+	}
+	*at = (struct option){ .name = NULL };
+	*letter = '\0';
+}
+
+/* found: what getopt_long() said of word, or of a letter in it. */
+static int take(struct hf_options *options, enum hf_command_id command,
+		const char *word, int found, struct hf_error *err)
+{
+	const bool is_long = word[0] == '-' && word[1] == '-';
+	const bool has_failed = found == '?';
+	const struct hf_option *option;
+	size_t len;
+
+	if (found == IS_WORD) {
+		options->words[options->word_count++] = optarg;
+		return 0;
+	}
+	if (is_long) {
+		/* getopt_long() takes a beginning too.  Scripts would rely on
+		 * one, and a later option could make it mean another. */
+		len = strcspn(word + 2, "=");
+		option = find_long(command, word + 2, len);
+		if (option == NULL)
+			return fail_unknown(command, word + 2, len, err);
+	} else {
+		option = find_short(command, has_failed ? optopt : found);
+		if (option == NULL)
+			return fail_letter(word, err);
+	}
+	return has_failed ? fail_value(option, err) :
+			    apply(options, option, optarg, err);
+}
+
+/* words begins with a name that is not looked at. */
+static int parse(struct hf_options *options, enum hf_command_id command,
+		 int count, char *const *words, struct hf_error *err)
+{
+	struct grammar grammar;
+	int found = 0;
+	int rc;
+
+	make_grammar(&grammar, command);
+	opterr = 0;
+	optind = 0; /* from the start, whatever was parsed before */
+	while (found >= 0) {
+		const char *word = words[optind > 0 ? optind : 1];
+
+		found = getopt_long(count, words, grammar.letters,
+				    grammar.longs, NULL);
+		if (found < 0)
+			break;
+		rc = take(options, command, word, found, err);
 		if (rc < 0)
 			return rc;
-		if (option->argument != NULL)
-			return at[1] != '\0' ? 1 : 2;
 	}
-	return 1;
+	while (optind < count)
+		options->words[options->word_count++] = words[optind++];
+	return 0;
 }
 
 /* Room for all of argv in every list: nothing can grow beyond it. */
-static int make_lists(struct hf_options *options, const char *const *argv,
+static int make_lists(struct hf_options *options, size_t room,
 		      struct hf_error *err)
 {
 	const char ***const lists[] = { &options->words, &options->protect,
 					&options->exclude, &options->allow };
-	size_t count = 1;
 
-	while (argv[count - 1] != NULL)
-		count++;
 	for (size_t i = 0; i < HF_COUNT(lists); i++) {
-		*lists[i] = calloc(count, sizeof(const char *));
+		*lists[i] = calloc(room, sizeof(const char *));
 		if (*lists[i] == NULL)
 			return hf_fail_memory(err);
 	}
@@ -347,32 +399,25 @@ static int make_lists(struct hf_options *options, const char *const *argv,
 int hf_options_parse(struct hf_options *options, enum hf_command_id command,
 		     const char *const *argv, struct hf_error *err)
 {
-	bool is_open = true;	/* options may still come */
+	char no_name[] = "";
+	cleanup_free char **words = NULL;
+	size_t count = 0;
 	int rc;
 
-	rc = make_lists(options, argv, err);
+	while (argv[count] != NULL)
+		count++;
+	if (count >= INT_MAX - 1)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot use more than %d arguments", INT_MAX);
+	rc = make_lists(options, count + 1, err);
 	if (rc < 0)
 		return rc;
-	while (*argv != NULL) {
-		const char *word = *argv;
-
-		if (!is_open || word[0] != '-' || word[1] == '\0') {
-			options->words[options->word_count++] = word;
-			is_open = is_open && command != HF_COMMAND_RUN;
-			argv++;
-		} else if (strcmp(word, "--") == 0) {
-			is_open = false;
-			argv++;
-		} else {
-			rc = word[1] == '-' ?
-				parse_long(options, command, argv, err) :
-				parse_short(options, command, argv, err);
-			if (rc < 0)
-				return rc;
-			argv += rc;
-		}
-	}
-	return 0;
+	words = calloc(count + 2, sizeof(*words));
+	if (words == NULL)
+		return hf_fail_memory(err);
+	words[0] = no_name;
+	memcpy(words + 1, argv, count * sizeof(*words));
+	return parse(options, command, (int)count + 1, words, err);
 }
 
 void hf_options_done(struct hf_options *options)

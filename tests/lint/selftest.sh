@@ -77,12 +77,16 @@ seed src/core/tree.c '#include <unistd.h>'
 finds 'src/core/tree.c:.*unistd.h' platform "$build"
 seed src/cli/main.c '#include <sys/stat.h>'
 finds 'src/cli/main.c:.*sys/stat.h' platform "$build"
+seed src/cli/main.c '#include <getopt.h>'
+finds 'src/cli/main.c:.*getopt.h' platform "$build"
 seed src/base/text.c '#ifdef _WIN32' '#endif'
 finds 'src/base/text.c:.*_WIN32' platform "$build"
 object 'int unlink(const char *); int f(void) { return unlink("a"); }'
 finds 'calls unlink()' platform "$copy/build"
 object 'int open64(const char *, int, ...); int f(void) { return open64("a", 0); }'
 finds 'calls open64()' platform "$copy/build"
+object 'int getopt_long(void); int f(void) { return getopt_long(); }'
+finds 'calls getopt_long()' platform "$copy/build"
 finds 'build first' platform "$copy/build"
 
 object 'static int n; int f(void) { return n++; }'

@@ -18,7 +18,7 @@ struct parsed {
 	const char *report;
 	const char *from;
 	const char *protect[4];
-	const char *words[5];
+	const char *words[6];
 	bool is_quiet;
 	bool is_verbose;
 	bool is_json;
@@ -58,6 +58,18 @@ static const struct parsed accepted[] = {
 	  .limit = 5 },
 	{ .name = "a letter's value as the next word",
 	  .command = HF_COMMAND_LOG, .argv = { "-n", "0" } },
+	{ .name = "a value that looks like an option",
+	  .command = HF_COMMAND_RUN, .argv = { "--report", "--", "x" },
+	  .report = "--", .words = { "x" } },
+	{ .name = "a lone dash is a command", .command = HF_COMMAND_RUN,
+	  .argv = { "-q", "-", "-v" }, .words = { "-", "-v" },
+	  .is_quiet = true },
+	{ .name = "an empty word", .command = HF_COMMAND_RESTORE,
+	  .argv = { "", "-q", "a" }, .words = { "", "a" }, .is_quiet = true },
+	{ .name = "words before and behind the dashes",
+	  .command = HF_COMMAND_RESTORE,
+	  .argv = { "a", "-q", "b", "--", "-c", "--", "d" },
+	  .words = { "a", "b", "-c", "--", "d" }, .is_quiet = true },
 };
 
 static void expect_text(const char *name, const char *got, const char *wanted)
@@ -128,6 +140,25 @@ static const struct {
 	  "cannot use '--report' without a value: it needs FILE", "" },
 	{ "no value behind a letter", HF_COMMAND_LOG, { "-n" },
 	  "cannot use '--limit' without a value: it needs N", "" },
+	{ "no value for a beginning", HF_COMMAND_RUN, { "--repor" },
+	  "cannot use '--repor': no such option", "'--report'" },
+	{ "a beginning of several", HF_COMMAND_RUN, { "--co" },
+	  "cannot use '--co': no such option", "'--co" },
+	{ "a beginning with a value", HF_COMMAND_RUN, { "--roo=x", "true" },
+	  "cannot use '--roo': no such option", "'--root'" },
+	{ "a value too many for a beginning", HF_COMMAND_STATUS,
+	  { "--quie=yes" }, "cannot use '--quie': no such option",
+	  "'--quiet'" },
+	{ "a value and no name", HF_COMMAND_STATUS, { "--=x" },
+	  "cannot use '--=x': no such option", "" },
+	{ "no value at the end of letters", HF_COMMAND_LOG, { "-qn" },
+	  "cannot use '--limit' without a value: it needs N", "" },
+	{ "an unknown letter behind known ones", HF_COMMAND_LOG, { "-vW", "x" },
+	  "cannot use '-vW': no such option", "" },
+	{ "what getopt uses itself", HF_COMMAND_LOG, { "-:" },
+	  "cannot use '-:': no such option", "" },
+	{ "a question mark", HF_COMMAND_LOG, { "-?" },
+	  "cannot use '-?': no such option", "" },
 	{ "a value too many", HF_COMMAND_STATUS, { "--quiet=yes" },
 	  "cannot use '--quiet' with a value", "" },
 	{ "no number", HF_COMMAND_RUN, { "--min-protected", "six" },
@@ -162,6 +193,42 @@ Test(options, refuses)
 		cr_expect_not_null(strstr(err.hint, refused[i].hint),
 				   "%s: %s", refused[i].name, err.hint);
 	}
+}
+
+/* What getopt_long() remembers of one command line says nothing of the next. */
+Test(options, again)
+{
+	static const char *const broken[] = { "-qz", "a", "--from", NULL };
+	static const char *const whole[] = { "a", "-q", "b", NULL };
+
+	for (int i = 0; i < 2; i++) {
+		cleanup_options struct hf_options bad = HF_OPTIONS_INIT;
+		cleanup_options struct hf_options good = HF_OPTIONS_INIT;
+		struct hf_error err = { 0 };
+
+		cr_assert_eq(hf_options_parse(&bad, HF_COMMAND_RESTORE, broken,
+					      &err), HF_ERR_USAGE);
+		cr_assert_eq(hf_options_parse(&good, HF_COMMAND_RESTORE, whole,
+					      &err), 0, "%s", err.text);
+		cr_expect_eq(good.word_count, 2);
+		expect_list("again", good.words,
+			    (const char *const[]){ "a", "b", NULL });
+		cr_expect(good.is_quiet);
+	}
+}
+
+/* The environment moves no word: it would be the command's. */
+Test(options, environment)
+{
+	static const char *const argv[] = { "a", "--from", "3", NULL };
+	cleanup_options struct hf_options options = HF_OPTIONS_INIT;
+	struct hf_error err = { 0 };
+
+	cr_assert_eq(setenv("POSIXLY_CORRECT", "1", 1), 0);
+	cr_assert_eq(hf_options_parse(&options, HF_COMMAND_RESTORE, argv,
+				      &err), 0, "%s", err.text);
+	expect_text("from", options.from, "3");
+	cr_expect_eq(options.word_count, 1);
 }
 
 Test(options, policy)
