@@ -66,17 +66,10 @@ static int describe(const struct hf_options *options,
 	if (rc < 0)
 		return rc;
 	count = hf_tree_protected_count(&tree);
-	if (count == 0 || count < project->policy.min_protected) {
-		cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
-
-		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot run: %zu protected, at least %" PRIu64
-			      " wanted",
-			      count, project->policy.min_protected);
-		hf_nearby_describe(project->root_fd, &project->policy, &hint);
-		return hf_fail_hint(err, "%s",
-				    hint.data == NULL ? "" : hint.data);
-	}
+	rc = hf_nearby_check(&scan, &tree, project->policy.min_protected, "run",
+			     err);
+	if (rc < 0)
+		return rc;
 	hf_buffer_add_text(out, "would run: ");
 	hf_text_add_command(out, options->words);
 	hf_buffer_add_text(out, "\nroot: ");

@@ -9,23 +9,11 @@
 #include "core/snapshot.h"
 #include "report/json.h"
 
-static int fail_nothing(const struct hf_project *project, struct hf_error *err)
-{
-	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
-
-	(void)hf_fail(err, HF_ERR_USAGE,
-		      "cannot record anything: nothing is protected in '%s'",
-		      HF_QUOTE(project->root));
-	hf_nearby_describe(project->root_fd, &project->policy, &hint);
-	return hf_fail_hint(err, "%s", hint.data == NULL ? "" : hint.data);
-}
-
 static int decide(void *context, const struct hf_tree *tree,
 		  const struct hf_deltas *drift, struct hf_error *err)
 {
 	(void)drift;
-	return hf_tree_protected_count(tree) > 0 ? 0 :
-						   fail_nothing(context, err);
+	return hf_nearby_check(context, tree, 1, "record", err);
 }
 
 static void tell(const struct hf_cli_repair *repair,
@@ -80,8 +68,9 @@ static int open_store(struct hf_cli_repair *repair,
 	rc = hf_scan(&scan, &tree, NULL, err);
 	if (rc < 0)
 		return rc;
-	if (hf_tree_protected_count(&tree) == 0)
-		return fail_nothing(&repair->project, err);
+	rc = hf_nearby_check(&scan, &tree, 1, "record", err);
+	if (rc < 0)
+		return rc;
 	hf_cli_repair_close(repair);
 	*repair = (struct hf_cli_repair)HF_CLI_REPAIR_INIT;
 	return hf_cli_repair_open(repair, "record", options, output,
@@ -96,7 +85,6 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	struct hf_snapshot_result result = { .is_new = false };
 	struct hf_snapshot_options how = {
 		.decide = decide,
-		.context = &repair->project,
 		.progress = hf_output_progress(output, "recording"),
 	};
 	struct hf_scan_options scan;
@@ -107,6 +95,7 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
 	how.scan = &scan;
+	how.context = &scan;
 	rc = hf_snapshot_load_newest(&repair->project.store, &previous, err);
 	if (rc < 0 && rc != HF_ERR_NOTHING)
 		return rc;

@@ -2,12 +2,15 @@
 /* Find files nearby that look as if somebody cared about them. */
 #include "core/nearby.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "core/policy.h"
+#include "core/scan.h"
 #include "platform/file.h"
 
 #define FOUND_MAX	 5
@@ -120,7 +123,9 @@ static void look(int root_fd, struct found *found)
 
 static void add_patterns(const struct hf_policy *policy, struct hf_buffer *hint)
 {
-	const size_t count = hf_patterns_count(policy->protect);
+	/* The last one is the policy file itself. */
+	const size_t count = hf_patterns_count(policy->protect) -
+			     (policy->file_entry ? 1 : 0);
 	const size_t start = hint->len;
 	size_t i;
 
@@ -165,4 +170,38 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 			      "holdfast.json" :
 			      ": name them with --protect or holdfast.json");
 	found_done(&found);
+}
+
+static size_t count_protected(const struct hf_scan_options *scan,
+			      const struct hf_tree *tree)
+{
+	const size_t count = hf_tree_protected_count(tree);
+	const struct hf_entry *file = NULL;
+
+	if (scan->policy->file_entry)
+		file = hf_tree_find(tree, scan->policy->file_entry);
+	return file && file->stat.kind != HF_KIND_ABSENT && count > 0 ?
+		       count - 1 :
+		       count;
+}
+
+int hf_nearby_check(const struct hf_scan_options *scan,
+		    const struct hf_tree *tree, uint64_t minimum,
+		    const char *verb, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
+	const size_t count = count_protected(scan, tree);
+
+	if (count > 0 && count >= minimum)
+		return 0;
+	if (count > 0)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot %s: %zu protected, at least %" PRIu64
+			       " wanted",
+			       verb, count, minimum);
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot %s: nothing is protected in '%s'", verb,
+		      HF_QUOTE(scan->root));
+	hf_nearby_describe(scan->root_fd, scan->policy, &hint);
+	return hf_fail_hint(err, "%s", hint.data ? hint.data : "");
 }

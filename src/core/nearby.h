@@ -7,9 +7,15 @@
 #define HF_CORE_NEARBY_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/defs.h"
 
 struct hf_buffer;
+struct hf_error;
 struct hf_policy;
+struct hf_scan_options;
+struct hf_tree;
 
 /* A hint fits struct hf_error's. */
 #define HF_NEARBY_MAX	240
@@ -21,5 +27,15 @@ struct hf_policy;
  */
 void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 			struct hf_buffer *hint);
+
+/*
+ * HF_ERR_USAGE, with the hint above, when fewer than minimum entries of a scanned
+ * tree exist and are protected.  The policy file does not count: it always is
+ * protected, and a policy that protects nothing else protects nothing.  verb is
+ * for the message: "run", "record".
+ */
+MUST_CHECK int hf_nearby_check(const struct hf_scan_options *scan,
+			       const struct hf_tree *tree, uint64_t minimum,
+			       const char *verb, struct hf_error *err);
 
 #endif /* HF_CORE_NEARBY_H */

@@ -60,6 +60,13 @@ MUST_CHECK int hf_scan_side_files(const struct hf_scan_options *options,
 				  struct hf_tree *after, struct hf_error *err);
 
 /*
+ * How much of path leads to the innermost directory above it that "**" does not
+ * enter because of its name; 0 for none.  For hf_patterns_match_past() about a
+ * name that was not scanned.
+ */
+size_t hf_scan_skipped_len(const char *path);
+
+/*
  * Open the directory that holds entry path, no link followed; ret_name gets the
  * last component.  The root itself is "." in root_fd.  -errno on failure.
  */

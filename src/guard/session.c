@@ -10,7 +10,6 @@
  */
 #include "guard/session.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -115,27 +114,6 @@ static int settle_earlier(struct hf_run *run, bool *ret_has_living,
 
 /* -- recording -------------------------------------------------------------- */
 
-static int check_protected(struct hf_run *run, const struct hf_tree *tree,
-			   struct hf_error *err)
-{
-	const struct hf_policy *const policy = &run->project->policy;
-	const size_t count = hf_tree_protected_count(tree);
-	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
-
-	if (count >= policy->min_protected)
-		return 0;
-	if (count > 0)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot run: %zu protected, at least %" PRIu64
-			       " wanted",
-			       count, policy->min_protected);
-	(void)hf_fail(err, HF_ERR_USAGE,
-		      "cannot run: nothing is protected in '%s'",
-		      HF_QUOTE(run->project->root));
-	hf_nearby_describe(run->project->root_fd, policy, &hint);
-	return hf_fail_hint(err, "%s", hint.data ? hint.data : "");
-}
-
 struct decision {
 	struct hf_run *run;
 	bool has_living;
@@ -150,7 +128,8 @@ static int decide(void *context, const struct hf_tree *tree,
 	struct hf_run *const run = decision->run;
 	int rc;
 
-	rc = check_protected(run, tree, err);
+	rc = hf_nearby_check(&run->scan, tree,
+			     run->project->policy.min_protected, "run", err);
 	if (rc < 0)
 		return rc;
 	if (decision->has_living && drift && drift->count > 0) {
@@ -282,7 +261,8 @@ static int open_store(struct hf_run *run, struct hf_error *err)
 	rc = hf_scan(&run->scan, &tree, NULL, err);
 	if (rc < 0)
 		return rc;
-	rc = check_protected(run, &tree, err);
+	rc = hf_nearby_check(&run->scan, &tree,
+			     run->project->policy.min_protected, "run", err);
 	if (rc < 0)
 		return rc;
 	return hf_project_open_store(run->project, HF_STORE_MAKE, err);
