@@ -116,6 +116,27 @@ Test(pack_faults, any_failure_leaves_a_whole_pack_or_none)
 	fault_loop(&fault_case, 30);
 }
 
+/* The reason is the system's, although libarchive stands between. */
+Test(pack_faults, a_full_disk_is_said_to_be_full)
+{
+	struct hf_error err = {.code = 0};
+	bool has_fired = true;
+	unsigned writes = 0;
+
+	for (unsigned n = 1; has_fired; n++) {
+		remove_pack(NULL);
+		fault_arm(n, ENOSPC, false);
+		(void)!write_pack(NULL, &err);
+		has_fired = fault_disarm();
+		if (strcmp(fault_call(), "write") != 0)
+			continue;
+		writes++;
+		cr_expect_eq(err.sys_errno, ENOSPC, "%s", err.text);
+		cr_expect(strstr(err.text, "cannot write "), "%s", err.text);
+	}
+	cr_expect_geq(writes, 3);
+}
+
 static void write_body(void *context)
 {
 	struct hf_error err;

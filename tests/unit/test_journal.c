@@ -285,6 +285,22 @@ Test(journal, zeroes_after_a_power_cut_are_a_torn_line)
 		  "%s", err.text);
 }
 
+Test(journal, two_bad_lines_are_damage)
+{
+	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_session_record struct hf_session_record session =
+		HF_SESSION_RECORD_INIT;
+	struct hf_error err;
+
+	begin(&journal);
+	read_text(&journal.name, HF_JOURNAL_OPEN, &text);
+	hf_buffer_add_text(&text, "{\"record\":\"kept\"}\n{\"rec");
+	cr_expect_eq(
+		hf_journal_decode("x", text.data, text.len, &session, &err),
+		HF_ERR_CORRUPT);
+}
+
 Test(journal, damage_before_the_last_line_is_refused)
 {
 	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
@@ -316,6 +332,7 @@ Test(journal, damage_before_the_last_line_is_refused)
 Test(journal, settling_cuts_off_a_torn_line)
 {
 	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
+	cleanup_buffer struct hf_buffer settled = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	struct hf_error err;
 
@@ -333,6 +350,10 @@ Test(journal, settling_cuts_off_a_torn_line)
 					    HF_OUTCOME_CLEAN, &err) == 0,
 			  "%s", err.text);
 		rc = hf_journal_read(&s.store, &journal.name, &session, &err);
+		hf_buffer_clear(&settled);
+		read_text(&journal.name, HF_JOURNAL_DONE, &settled);
+		cr_expect_eq(hf_journal_good_len(settled.data, settled.len),
+			     settled.len, "cut %zu", cut);
 		/* Of nothing but a torn first record nothing can be said. */
 		if (rc < 0)
 			cr_expect_eq(rc, HF_ERR_CORRUPT, "cut %zu", cut);

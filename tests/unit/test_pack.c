@@ -320,6 +320,20 @@ Test(pack, a_missing_pack_is_damage_with_its_name)
 	cr_expect_str_eq(calls, "b0E0");
 }
 
+Test(pack, of_a_member_with_another_size_nothing_is_passed_on)
+{
+	char name[] = "0";
+	struct hf_pack_want want;
+	struct hf_error err;
+
+	write_samples();
+	want = want_of(&tree.entries[0], name);
+	want.size++;
+	cr_expect_eq(hf_pack_read(&s.store, &want, 1, &note, &err),
+		     HF_ERR_CORRUPT);
+	cr_expect_str_eq(calls, "b0E0");
+}
+
 /* -- damage ---------------------------------------------------------------- */
 
 static void read_file(int dir_fd, const char *name, struct hf_buffer *text)

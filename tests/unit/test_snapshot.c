@@ -298,6 +298,31 @@ Test(snapshot, refused_for_drift_no_manifest_is_written)
 		     0);
 }
 
+Test(snapshot, only_what_is_gone_has_drifted_not_its_directory)
+{
+	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+	struct seen seen = {.refuse = false};
+	cleanup_fd int fd = -1;
+	struct hf_error err;
+
+	hf_policy_done(&s.policy);
+	hf_make_policy(&s.policy, "**/*.toml", "");
+	cr_assert_eq(hf_file_mkdir_at(s.root_fd, "sub", 0755), 0);
+	fd = hf_file_open_directory_at(s.root_fd, "sub");
+	cr_assert(fd >= 0);
+	put_old(fd, "a.toml", "x");
+	hf_stored_take(&s, NULL, &first, &result);
+	cr_assert_eq(hf_file_unlink_at(fd, "a.toml"), 0);
+	cr_assert_eq(take(&seen, &first, &err), 0);
+	cr_expect_eq(seen.drift, 1);
+
+	cr_assert_eq(hf_snapshot_look(&s.scan, &first.tree, NULL, &now, &err),
+		     0);
+	cr_assert_eq(hf_compare(&first.tree, &now, &deltas, &err), 0);
+	cr_expect_eq(deltas.count, 1);
+}
+
 /* -- the stat cache -------------------------------------------------------- */
 
 Test(snapshot, stale_stat_data_are_renewed_in_place)
@@ -356,6 +381,25 @@ Test(snapshot, a_few_stale_entries_are_not_worth_it)
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "a.toml", &stat), 0);
 	cr_assert_eq(hf_snapshot_load_newest(&s.store, &loaded, &err), 0);
 	cr_expect_neq(find(&loaded, "a.toml")->stat.ctime_ns, stat.ctime_ns);
+}
+
+/* What the previous manifest says of the same path needs no index. */
+Test(snapshot, a_content_is_known_by_its_path)
+{
+	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest second = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+
+	put_old(s.root_fd, "a.toml", "x");
+	hf_stored_take(&s, NULL, &first, &result);
+	cr_assert_eq(hf_file_unlink_at(s.store.folder_fd[HF_STORE_PACKS],
+				       "000001.index"),
+		     0);
+	cr_assert_eq(hf_file_set_mtime_at(s.root_fd, "a.toml", 1), 0);
+	hf_stored_take(&s, &first, &second, &result);
+	cr_expect(result.is_new);
+	cr_expect_eq(result.archived, 0);
+	expect_content(&second, "a.toml", "x");
 }
 
 /* -- loading --------------------------------------------------------------- */

@@ -243,6 +243,7 @@ Test(store, names_that_are_none_are_ignored)
 	static const char *const good[] = {
 		"000002-20261130T030007Z.open",
 		"000010-20200101T000000Z.open",
+		"999999-20200101T000000Z.open",
 		"1000000-20200101T000000Z.open",
 	};
 	static const char *const bad[] = {
@@ -273,7 +274,7 @@ Test(store, names_that_are_none_are_ignored)
 		cr_expect_eq(strncmp(names.items[i].text, good[i],
 				     strlen(names.items[i].text)),
 			     0, "%s", names.items[i].text);
-	cr_expect_eq(hf_name_number(&names.items[2]), 1000000);
+	cr_expect_eq(hf_name_number(&names.items[3]), 1000000);
 }
 
 Test(store, the_next_name_counts_up_over_all_suffixes)
