@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Violations: grouped by path and operation, found by path, owning their text. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +18,9 @@ Test(violation, repeats_of_one_operation_on_one_path_are_one)
 
 	cr_assert(first == again);
 	cr_assert(first != other);
-	cr_expect(eq(i64, first->time_ns, 1));
-	cr_expect(eq(sz, list.count, 2));
-	cr_expect(eq(sz, hf_violations_paths(&list), 1));
+	cr_expect_eq(first->time_ns, 1);
+	cr_expect_eq(list.count, 2);
+	cr_expect_eq(hf_violations_paths(&list), 1);
 	cr_expect(hf_violations_find(&list, "a") == first);
 	cr_expect(first->next == other);
 	cr_expect(hf_violations_find(&list, "b") == NULL);
@@ -39,7 +38,7 @@ Test(violation, finds_each_of_many)
 		cr_assert(hf_violations_note(&list, name, "*", "write", NULL,
 					     i) != NULL);
 	}
-	cr_expect(eq(sz, hf_violations_paths(&list), COUNT));
+	cr_expect_eq(hf_violations_paths(&list), COUNT);
 	for (int i = 0; i < COUNT; i++) {
 		struct hf_violation *found;
 
@@ -67,16 +66,15 @@ Test(violation, owns_what_it_is_given)
 		&list, path, "*.toml", "write", &before, 1);
 
 	cr_assert(violation != NULL);
-	cr_assert(eq(int, hf_violations_set_candidates(&list, violation,
-						       &processes),
-		     0));
+	cr_assert_eq(hf_violations_set_candidates(&list, violation, &processes),
+		     0);
 	memset(path, 'x', sizeof(path) - 1);
 	memset(xattrs, 'x', sizeof(xattrs) - 1);
 	memset(words, 'x', sizeof(words));
-	cr_expect(eq(str, (char *)violation->path, "config.toml"));
-	cr_expect(eq(str, (char *)violation->before.path, "config.toml"));
-	cr_expect(eq(str, (char *)violation->before.xattrs, "user.a=YQ==\n"));
-	cr_assert(eq(sz, violation->candidate_count, 1));
+	cr_expect_str_eq(violation->path, "config.toml");
+	cr_expect_str_eq(violation->before.path, "config.toml");
+	cr_expect_str_eq(violation->before.xattrs, "user.a=YQ==\n");
+	cr_assert_eq(violation->candidate_count, 1);
 	cr_expect(memcmp(violation->candidates[0].command_line,
 			 "python3\0-m\0pytest", sizeof(words)) == 0);
 }
