@@ -42,7 +42,7 @@ static int load(const struct hf_store *store, struct history *history,
 {
 	int rc;
 
-	rc = hf_sessions_list(store, &history->sessions, err);
+	rc = hf_journal_list(store, &history->sessions, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_journal_find_open(store, &history->living, &history->dead, err);

@@ -47,7 +47,7 @@ static int load_last(struct state *state, struct hf_error *err)
 	cleanup_names struct hf_names names = HF_NAMES_INIT;
 	int rc;
 
-	rc = hf_sessions_list(&state->project.store, &names, err);
+	rc = hf_journal_list(&state->project.store, &names, err);
 	if (rc < 0 || names.count == 0)
 		return rc;
 	rc = hf_journal_read(&state->project.store,

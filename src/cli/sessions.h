@@ -8,10 +8,6 @@
 #include "base/buffer.h"
 #include "core/journal.h"
 
-/* The names of all sessions, open or not, old to new. */
-MUST_CHECK int hf_sessions_list(const struct hf_store *store,
-				struct hf_names *ret_names,
-				struct hf_error *err);
 /* "violated, 2 violations, exit 97: pytest -x" */
 void hf_sessions_describe(const struct hf_session_record *record,
 			  bool is_living, struct hf_buffer *out);

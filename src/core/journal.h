@@ -134,6 +134,10 @@ MUST_CHECK int hf_journal_read(const struct hf_store *store,
 			       struct hf_error *err);
 void hf_session_record_done(struct hf_session_record *record);
 
+/* The names of all sessions, open or not, old to new. */
+MUST_CHECK int hf_journal_list(const struct hf_store *store,
+			       struct hf_names *ret_names,
+			       struct hf_error *err);
 /*
  * Sessions that are open: with an owner that lives (its lock is held), or
  * without one.

@@ -49,6 +49,41 @@ int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
 	return 0;
 }
 
+int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
+		    struct hf_error *err)
+{
+	cleanup_names struct hf_names open = HF_NAMES_INIT;
+	cleanup_names struct hf_names done = HF_NAMES_INIT;
+	struct hf_name *items;
+	size_t o = 0;
+	size_t d = 0;
+	int rc;
+
+	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN, &open,
+			   err);
+	if (rc < 0)
+		return rc;
+	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_DONE, &done,
+			   err);
+	if (rc < 0)
+		return rc;
+	items = calloc(open.count + done.count + 1, sizeof(*items));
+	if (!items)
+		return hf_fail_memory(err);
+	while (o < open.count || d < done.count) {
+		const bool is_open = d == done.count ||
+				     (o < open.count &&
+				      hf_name_number(&open.items[o]) <
+					      hf_name_number(&done.items[d]));
+
+		items[o + d] = is_open ? open.items[o] : done.items[d];
+		o += is_open;
+		d += !is_open;
+	}
+	*ret_names = (struct hf_names){ .items = items, .count = o + d };
+	return 0;
+}
+
 /* -- living and dead ------------------------------------------------------ */
 
 enum state {

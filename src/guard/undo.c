@@ -49,42 +49,6 @@ static bool is_candidate(struct undone *undone,
 	return false;
 }
 
-/* The names of all sessions, old to new. */
-static int list_sessions(const struct hf_store *store,
-			 struct hf_names *ret_names, struct hf_error *err)
-{
-	cleanup_names struct hf_names open = HF_NAMES_INIT;
-	cleanup_names struct hf_names done = HF_NAMES_INIT;
-	struct hf_name *items;
-	size_t o = 0;
-	size_t d = 0;
-	int rc;
-
-	rc = hf_store_list(store, HF_STORE_SESSIONS, ".open", &open, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_store_list(store, HF_STORE_SESSIONS, ".done", &done, err);
-	if (rc < 0)
-		return rc;
-	items = calloc(open.count + done.count + 1, sizeof(*items));
-	if (!items)
-		return hf_fail_memory(err);
-	while (o < open.count || d < done.count) {
-		const bool is_open =
-			d == done.count ||
-			(o < open.count && hf_name_number(&open.items[o]) <
-						   hf_name_number(&done.items[d]));
-
-		items[o + d] = is_open ? open.items[o] : done.items[d];
-		if (is_open)
-			o++;
-		else
-			d++;
-	}
-	*ret_names = (struct hf_names){ .items = items, .count = o + d };
-	return 0;
-}
-
 static int find_newest(const struct hf_store *store,
 		       struct hf_session_record *ret_record,
 		       struct hf_error *err)
@@ -93,7 +57,7 @@ static int find_newest(const struct hf_store *store,
 	CLEANUP(undone_done) struct undone undone = { .names = NULL };
 	int rc;
 
-	rc = list_sessions(store, &names, err);
+	rc = hf_journal_list(store, &names, err);
 	if (rc < 0)
 		return rc;
 	undone.names = calloc(names.count + 1, sizeof(*undone.names));
