@@ -463,6 +463,8 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	if (!run->watch)
 		adopt_from_journal(run);
 	hf_run_drain(run);
+	/* From here on the content speaks; our own restore needs no events. */
+	hf_watch_free(&run->watch);
 	rc = restore_locked(run, &err);
 	if (rc < 0) {
 		hf_run_fail(run, &err);

@@ -12,6 +12,8 @@
 #include <stdalign.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "platform/file.h"
@@ -26,6 +28,10 @@
 /* One read takes this many bytes of events: at least one with the longest name. */
 #define QUEUE_SIZE	((size_t)32 * 1024)
 
+/* How long, and how often, to wait for an instance: a fifth of a second. */
+#define INSTANCE_PAUSE_NS	(5L * 1000 * 1000)
+#define INSTANCE_TRIES		40
+
 struct hf_watch {
 	int fd;
 	size_t *tags;		/* by watch descriptor: they count up from 1 */
@@ -34,6 +40,23 @@ struct hf_watch {
 	size_t position;
 	alignas(struct inotify_event) char queue[QUEUE_SIZE];
 };
+
+/*
+ * A user has 128 instances, and those that are left to the collector count until
+ * it has closed them: when runs follow each other at once, wait for it.
+ */
+static int new_instance(void)
+{
+	const struct timespec pause = { .tv_nsec = INSTANCE_PAUSE_NS };
+	int fd;
+
+	for (int i = 0;; i++) {
+		fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+		if (fd >= 0 || errno != EMFILE || i == INSTANCE_TRIES)
+			return fd < 0 ? -errno : fd;
+		(void)nanosleep(&pause, NULL);
+	}
+}
 
 int hf_watch_new(struct hf_watch **ret_watch)
 {
@@ -45,9 +68,9 @@ int hf_watch_new(struct hf_watch **ret_watch)
 	watch->tag_count = 0;
 	watch->len = 0;
 	watch->position = 0;
-	watch->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	watch->fd = new_instance();
 	if (watch->fd < 0) {
-		const int rc = -errno;
+		const int rc = watch->fd;
 
 		free(watch);
 		return rc;
@@ -56,10 +79,53 @@ int hf_watch_new(struct hf_watch **ret_watch)
 	return 0;
 }
 
+/*
+ * Closing an inotify instance waits until its marks are destroyed, which takes an
+ * SRCU grace period: 16 ms on a 250 Hz kernel, in the exit of whoever closes it
+ * last, several times what the whole of a short run takes.  Nobody needs to wait:
+ * sent over a socket that is itself in flight in its own queue, the descriptor is
+ * garbage, and the kernel's collector for such sockets (unix(7), SCM_RIGHTS;
+ * net/unix/garbage.c) closes it from a thread of its own.  Where the collector
+ * works at once, in close(), the wait is merely what it would have been.
+ */
+static void leave_to_collector(int *fd)
+{
+	const int flags = SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { .bytes = { 0 } };
+	char byte = 0;
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	const struct msghdr message = {
+		.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	int pair[2];
+
+	if (socketpair(AF_UNIX, flags, 0, pair) < 0)
+		return;
+	control.header = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(2 * sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	};
+	memcpy(CMSG_DATA(&control.header), (int[]){ *fd, pair[1] },
+	       2 * sizeof(int));
+	(void)sendmsg(pair[0], &message, MSG_NOSIGNAL);
+	/* Before the pair: the collector must find the only reference. */
+	hf_file_close_quietly(fd);
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+}
+
 void hf_watch_free(struct hf_watch **watch)
 {
 	if (!*watch)
 		return;
+	leave_to_collector(&(*watch)->fd);
 	hf_file_close_quietly(&(*watch)->fd);
 	hf_free_pointee(&(*watch)->tags);
 	hf_free_pointee(watch);
