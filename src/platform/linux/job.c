@@ -16,6 +16,8 @@
  * Front and guard block every signal and take them from a signalfd.  What the
  * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent to
  * front alone is forwarded, and the canary tells that from a signal to the group.
+ * It is forked when the command has run for a moment, or is stopped before: a
+ * short command has no need of it.
  * A signalfd inherited over fork() reads the signals of whoever reads it.
  *
  * Each of front and guard notices the other's death by the end of their socket,
@@ -144,60 +146,35 @@ static int block_signals(struct hf_job *job, struct hf_error *err)
 	return 0;
 }
 
-static int fork_canary(struct hf_job *job, int alive[2], int report[2],
-		       struct hf_error *err)
+static int fork_guard(struct hf_job *job, struct hf_error *err)
 {
-	if (pipe2(alive, O_CLOEXEC) < 0)
-		return fail_start(err, "pipe");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) < 0)
-		return fail_start(err, "socket");
-	job->canary = fork();
-	if (job->canary < 0)
-		return fail_start(err, "fork");
-	if (job->canary == 0) {
-		(void)close(alive[1]);
-		(void)close(report[0]);
-		hf_job_canary(job, alive[0], report[1]);
-	}
-	job->canary_fd = report[0];
-	hf_file_close_quietly(&alive[0]);
-	hf_file_close_quietly(&report[1]);
-	return 0;
-}
-
-static int fork_guard(struct hf_job *job, int *alive_fd, struct hf_error *err)
-{
+	int alive[2];
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (pipe2(alive, O_CLOEXEC) < 0)
+		return fail_start(err, "pipe");
+	job->alive_fd = alive[0];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		(void)close(alive[1]);
 		return fail_start(err, "socket");
-	job->guard = fork();
-	if (job->guard < 0) {
-		const int rc = fail_start(err, "fork");
-
-		(void)close(pair[0]);
-		(void)close(pair[1]);
-		return rc;
 	}
+	job->peer_fd = pair[0];
+	job->guard = fork();
 	if (job->guard == 0) {
 		(void)close(pair[0]);
-		(void)close(job->canary_fd);
-		job->canary_fd = -1;
+		(void)close(alive[0]);
 		job->peer_fd = pair[1];
-		job->alive_fd = take_fd(alive_fd);
+		job->alive_fd = alive[1];
 		hf_job_guard(job);
 	}
 	(void)close(pair[1]);
-	job->peer_fd = pair[0];
-	hf_file_close_quietly(alive_fd);
-	return 0;
+	(void)close(alive[1]);
+	return job->guard < 0 ? fail_start(err, "fork") : 0;
 }
 
 static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	       struct hf_error *err)
 {
-	int alive[2] = { -1, -1 };
-	int report[2] = { -1, -1 };
 	int rc;
 
 	job->front = getpid();
@@ -206,12 +183,7 @@ static int run(struct hf_job *job, struct hf_job_result *ret_result,
 		return rc;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return fail_start(err, "subreaper");
-	rc = fork_canary(job, alive, report, err);
-	if (rc >= 0)
-		rc = fork_guard(job, &alive[1], err);
-	hf_file_close_quietly(&alive[0]);
-	hf_file_close_quietly(&alive[1]);
-	hf_file_close_quietly(&report[1]);
+	rc = fork_guard(job, err);
 	if (rc < 0)
 		return rc;
 	return hf_job_front(job, ret_result, err);
@@ -240,6 +212,7 @@ int hf_job_run(const struct hf_job_options *options,
 	hf_file_close_quietly(&job.signal_fd);
 	hf_file_close_quietly(&job.peer_fd);
 	hf_file_close_quietly(&job.canary_fd);
+	hf_file_close_quietly(&job.alive_fd);
 	hf_processes_done(&job.end.leftovers);
 	/*
 	 * After a run all signals stay blocked: a late Ctrl-C must not take the

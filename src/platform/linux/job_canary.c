@@ -28,7 +28,7 @@ static void pass_on(const struct hf_job *job, int report_fd)
 	}
 }
 
-_Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd)
+static _Noreturn void be_canary(struct hf_job *job, int report_fd)
 {
 	struct pollfd fds[2];
 
@@ -36,7 +36,7 @@ _Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd)
 	if (getppid() != job->front)
 		_exit(0);
 
-	(void)dup2(alive_fd, STDIN_FILENO);
+	(void)dup2(job->alive_fd, STDIN_FILENO);
 	(void)dup2(report_fd, STDOUT_FILENO);
 	(void)dup2(job->signal_fd, STDERR_FILENO);
 	job->signal_fd = STDERR_FILENO;
@@ -54,4 +54,19 @@ _Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd)
 			_exit(0);
 		}
 	}
+}
+
+void hf_job_start_canary(struct hf_job *job)
+{
+	int report[2];
+
+	if (job->canary > 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) < 0)
+		return;
+	job->canary = fork();
+	if (job->canary == 0)
+		be_canary(job, report[1]);
+	(void)close(report[1]);
+	job->canary_fd = report[0];
+	hf_file_close_quietly(&job->alive_fd);
 }

@@ -25,6 +25,8 @@ static bool was_for_the_group(const struct hf_job *job,
 {
 	struct pollfd fd = { .fd = job->canary_fd, .events = POLLIN };
 
+	if (job->canary_fd < 0)
+		return false;
 	while (poll(&fd, 1, CANARY_WAIT_MS) > 0) {
 		int seen[2];
 
@@ -75,10 +77,12 @@ static void take_signals(const struct hf_job *job)
 }
 
 /* The command was stopped: so must the shell's child be, for the same reason. */
-static void stop_too(const struct hf_job *job, int signal_number)
+static void stop_too(struct hf_job *job, int signal_number)
 {
 	sigset_t set;
 
+	/* Who else would wake us if guard died meanwhile? */
+	hf_job_start_canary(job);
 	if (signal_number != SIGSTOP)
 		(void)signal(signal_number, SIG_DFL);
 	(void)sigemptyset(&set);
@@ -133,7 +137,8 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 		return 0;
 	case HF_MESSAGE_ENDED:
 		*ret_result = message.result;
-		(void)kill(job->canary, SIGKILL);
+		if (job->canary > 0)
+			(void)kill(job->canary, SIGKILL);
 		(void)waitpid(job->guard, NULL, 0);
 		return 1;
 	case HF_MESSAGE_FAILED:
@@ -148,11 +153,12 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 	return 0;
 }
 
-static void do_slow_work(const struct hf_job *job)
+static void do_slow_work(struct hf_job *job)
 {
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
 	struct hf_message message = { .kind = HF_MESSAGE_STOP };
 
+	hf_job_start_canary(job);
 	if (hooks->started(hooks->context, &message.error) < 0)
 		hf_message_send(job->peer_fd, &message);
 }

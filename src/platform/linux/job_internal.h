@@ -42,7 +42,7 @@ struct hf_job {
 	int signal_fd;
 	int peer_fd;		/* from front to guard, from guard to front */
 	int canary_fd;		/* front: what the canary saw */
-	int alive_fd;		/* guard holds it open as long as it lives */
+	int alive_fd;		/* a pipe: guard holds its end while it lives */
 	int go_fd;		/* guard: says "go" to the held command */
 	int error_fd;		/* guard: why the command was not executed */
 	int listen_fd;
@@ -61,7 +61,11 @@ MUST_CHECK int hf_job_front(struct hf_job *job,
 			    struct hf_job_result *ret_result,
 			    struct hf_error *err);
 _Noreturn void hf_job_guard(struct hf_job *job);
-_Noreturn void hf_job_canary(struct hf_job *job, int alive_fd, int report_fd);
+/*
+ * In front.  Without a canary (no process to be had) a signal to the group may
+ * reach the command twice, which is better than not at all.
+ */
+void hf_job_start_canary(struct hf_job *job);
 
 void hf_message_send(int fd, const struct hf_message *message);
 /* 1 with a message, 0 when the other end is gone. */
