@@ -64,6 +64,7 @@ static int expand_home(const char *text, const char *home,
 		       struct hf_buffer *out, struct hf_error *err)
 {
 	const char *const body = text + (text[0] == '!');
+	cleanup_free char *found = NULL;
 	cleanup_free char *escaped = NULL;
 
 	if (body[1] != '/') {
@@ -72,6 +73,8 @@ static int expand_home(const char *text, const char *home,
 			      HF_QUOTE(text));
 		return hf_fail_hint(err, "'\\~' is a tilde in a name");
 	}
+	if (!home)
+		home = found = hf_policy_home();
 	if (!home)
 		return hf_fail(err, HF_ERR_USAGE,
 			       "'%s' needs a home directory, and the user "
@@ -113,18 +116,17 @@ static bool is_empty(const char *const *texts)
 }
 
 static int add_texts(const struct hf_policy *policy, struct hf_patterns **list,
-		     const char *const *texts, const char *home,
-		     struct hf_error *err)
+		     const char *const *texts, struct hf_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && texts && texts[i]; i++)
-		rc = hf_policy_add_pattern(policy, list, texts[i], home, err);
+		rc = hf_policy_add_pattern(policy, list, texts[i], NULL, err);
 	return rc;
 }
 
 static int add_excluded(struct hf_policy *policy, const char *const *texts,
-			const char *home, struct hf_error *err)
+			struct hf_error *err)
 {
 	for (size_t i = 0; texts && texts[i]; i++) {
 		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
@@ -135,7 +137,7 @@ static int add_excluded(struct hf_policy *policy, const char *const *texts,
 		if (rc < 0)
 			return rc;
 		rc = hf_policy_add_pattern(policy, &policy->protect, text.data,
-					   home, err);
+					   NULL, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -144,7 +146,7 @@ static int add_excluded(struct hf_policy *policy, const char *const *texts,
 
 static int add_options(struct hf_policy *policy,
 		       const struct hf_policy_options *options,
-		       const char *home, struct hf_error *err)
+		       struct hf_error *err)
 {
 	static const char *const fallback[] = { HF_POLICY_DEFAULT, NULL };
 	const bool is_silent = !policy->protect && is_empty(options->protect);
@@ -157,13 +159,13 @@ static int add_options(struct hf_policy *policy,
 	if (rc < 0)
 		return rc;
 	rc = add_texts(policy, &policy->protect,
-		       is_silent ? fallback : options->protect, home, err);
+		       is_silent ? fallback : options->protect, err);
 	if (rc < 0)
 		return rc;
-	rc = add_excluded(policy, options->exclude, home, err);
+	rc = add_excluded(policy, options->exclude, err);
 	if (rc < 0)
 		return rc;
-	rc = add_texts(policy, &policy->allow, options->allow, home, err);
+	rc = add_texts(policy, &policy->allow, options->allow, err);
 	if (rc < 0)
 		return rc;
 
@@ -189,7 +191,7 @@ static char *entry_of(const char *path, const char *root)
 	return strdup(is_inside ? path + root_len + 1 : path);
 }
 
-static int read_file(struct hf_policy *policy, bool is_named, const char *home,
+static int read_file(struct hf_policy *policy, bool is_named,
 		     struct hf_error *err)
 {
 	cleanup_fd int fd = hf_policy_open(policy->file, is_named, err);
@@ -207,7 +209,7 @@ static int read_file(struct hf_policy *policy, bool is_named, const char *home,
 		return hf_fail_system(err, rc, "cannot read '%s'",
 				      HF_QUOTE(policy->file));
 	return hf_policy_parse(policy, policy->file_entry,
-			       text.data ? text.data : "", text.len, home, err);
+			       text.data ? text.data : "", text.len, NULL, err);
 }
 
 /* Take entry in behind all patterns, and out of all that is allowed. */
@@ -254,7 +256,6 @@ int hf_policy_load(struct hf_policy *policy,
 		   const struct hf_policy_options *options, const char *root,
 		   const char *file, struct hf_error *err)
 {
-	cleanup_free char *home = hf_policy_home();
 	int rc = 0;
 
 	hf_policy_set_defaults(policy);
@@ -266,11 +267,11 @@ int hf_policy_load(struct hf_policy *policy,
 		policy->file_entry = entry_of(file, root);
 		if (!policy->file || !policy->file_entry)
 			return hf_fail_memory(err);
-		rc = read_file(policy, options->config != NULL, home, err);
+		rc = read_file(policy, options->config != NULL, err);
 	}
 	if (rc < 0)
 		return rc;
-	rc = add_options(policy, options, home, err);
+	rc = add_options(policy, options, err);
 	if (rc < 0)
 		return rc;
 	return file ? shield_file(policy, err) : 0;

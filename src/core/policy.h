@@ -110,8 +110,8 @@ MUST_CHECK int hf_policy_load(struct hf_policy *policy,
 
 /*
  * The parser behind it: text of a policy file; name is for messages, home
- * replaces "~" in patterns (NULL: unknown).  protect and allow stay NULL when
- * the file does not have these keys.
+ * replaces "~" in patterns (NULL: looked up in the user database when needed).
+ * protect and allow stay NULL when the file does not have these keys.
  */
 MUST_CHECK int hf_policy_parse(struct hf_policy *policy, const char *name,
 			       const char *text, size_t len, const char *home,

@@ -183,8 +183,8 @@ static int go_up(char *directory, const char *home, struct hf_error *err)
 static int search(const char *start, char **ret_file, char **ret_git,
 		  struct hf_error *err)
 {
-	cleanup_free char *home = hf_policy_home();
 	cleanup_free char *directory = strdup(start);
+	cleanup_free char *home = NULL;
 	int rc;
 
 	if (!directory)
@@ -200,6 +200,10 @@ static int search(const char *start, char **ret_file, char **ret_git,
 			*ret_git = take_ptr(&directory);
 			return 0;
 		}
+		/* The user database is opened only where it is needed: most
+		 * searches end where they begin. */
+		if (!home)
+			home = hf_policy_home();
 		rc = go_up(directory, home, err);
 		if (rc <= 0)
 			return rc;
