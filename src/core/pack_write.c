@@ -24,12 +24,12 @@
 #include "core/replace.h"
 #include "core/sealed.h"
 
-/* Given to our callback at once. */
-#define BLOCK_SIZE (256 * 1024)
 /* After so much, writing back begins, so that the final sync is short. */
-#define SYNC_STEP  ((uint64_t)8 << 20)
+#define SYNC_STEP ((uint64_t)8 << 20)
+/* An unfinished member is filled with so many zeroes at most. */
+#define FILL_MAX  ((uint64_t)1 << 20)
 /* The fastest level: a run waits for it, and packs are pruned anyway. */
-#define LEVEL	   "1"
+#define LEVEL	  "1"
 
 struct hf_pack_writer {
 	const struct hf_store *store;
@@ -52,31 +52,41 @@ struct hf_pack_writer {
 	size_t count;
 };
 
-/* A failed call of libarchive: our own write, or what it says. */
+/* What libarchive says. */
 static int fail_archive(struct hf_pack_writer *writer, struct hf_error *err)
 {
 	const char *const text = archive_error_string(writer->archive);
 
-	if (writer->write_rc < 0)
-		return hf_fail_system(err, writer->write_rc,
-				      "cannot write pack '%s'", writer->name);
 	if (archive_errno(writer->archive) == ENOMEM)
 		return hf_fail_memory(err);
 	return hf_fail(err, HF_ERR_SYSTEM, "cannot write pack '%s': %s",
 		       writer->name, text ? text : "unknown error");
 }
 
+/* After each call that writes.  A warning is about some attribute that was not
+ * representable in its best form. */
+static int check(struct hf_pack_writer *writer, la_ssize_t archive_rc,
+		 struct hf_error *err)
+{
+	if (writer->write_rc < 0)
+		return hf_fail_system(err, writer->write_rc,
+				      "cannot write pack '%s'", writer->name);
+	return archive_rc < ARCHIVE_WARN ? fail_archive(writer, err) : 0;
+}
+
+/*
+ * Never fails in the eyes of libarchive, which would not give all its memory
+ * back then: what went wrong is remembered, the rest thrown away.
+ */
 static la_ssize_t write_block(struct archive *archive, void *context,
 			      const void *data, size_t len)
 {
 	struct hf_pack_writer *const writer = context;
-	const int rc = hf_file_write(writer->file.fd, data, len);
 
-	if (rc < 0) {
-		writer->write_rc = rc;
-		archive_set_error(archive, -rc, "write failed");
-		return -1;
-	}
+	(void)archive;
+	if (writer->write_rc < 0)
+		return (la_ssize_t)len;
+	writer->write_rc = hf_file_write(writer->file.fd, data, len);
 	writer->written += len;
 	writer->unsynced += len;
 	if (writer->unsynced >= SYNC_STEP) {
@@ -99,9 +109,7 @@ static int open_archive(struct hf_pack_writer *writer)
 	    archive_write_add_filter_zstd(archive) != ARCHIVE_OK ||
 	    archive_write_set_options(
 		    archive, "zstd:compression-level=" LEVEL) != ARCHIVE_OK ||
-	    archive_write_set_bytes_per_block(archive, BLOCK_SIZE) !=
-		    ARCHIVE_OK ||
-	    archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK)
+	    archive_write_set_bytes_per_block(archive, 0) != ARCHIVE_OK)
 		return -1;
 	return archive_write_open(archive, writer, NULL, write_block, NULL) ==
 			       ARCHIVE_OK
@@ -178,6 +186,7 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 {
 	const struct hf_location location = hf_pack_next_location(writer);
 	cleanup_free char *name = NULL;
+	int rc;
 
 	assert(writer->left == 0 && !writer->path);
 
@@ -191,9 +200,10 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 		       : strdup(entry->path);
 	if (!name || !set_header(writer->entry, entry, name))
 		return hf_fail_memory(err);
-	/* A warning: some attribute was not representable in its best form. */
-	if (archive_write_header(writer->archive, writer->entry) < ARCHIVE_WARN)
-		return fail_archive(writer, err);
+	rc = check(writer, archive_write_header(writer->archive, writer->entry),
+		   err);
+	if (rc < 0)
+		return rc;
 
 	writer->path = take_ptr(&name);
 	writer->offset = location.offset;
@@ -206,14 +216,17 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 int hf_pack_write(struct hf_pack_writer *writer, const void *data, size_t len,
 		  struct hf_error *err)
 {
+	int rc;
+
 	if (len > writer->left)
 		return hf_fail(err, HF_ERR_CHANGED,
 			       "cannot archive '%s': it grew while it was read",
 			       HF_QUOTE(writer->path));
 	if (len == 0)
 		return 0;
-	if (archive_write_data(writer->archive, data, len) != (la_ssize_t)len)
-		return fail_archive(writer, err);
+	rc = check(writer, archive_write_data(writer->archive, data, len), err);
+	if (rc < 0)
+		return rc;
 	writer->left -= len;
 	return 0;
 }
@@ -223,6 +236,7 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 {
 	cleanup_free char *path = take_ptr(&writer->path);
 	char digits[HF_HASH_TEXT];
+	int rc;
 
 	if (writer->left > 0)
 		return hf_fail(err, HF_ERR_CHANGED,
@@ -230,8 +244,9 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 			       "read",
 			       HF_QUOTE(path));
 	/* Here, so that the padding counts before the next offset is taken. */
-	if (archive_write_finish_entry(writer->archive) != ARCHIVE_OK)
-		return fail_archive(writer, err);
+	rc = check(writer, archive_write_finish_entry(writer->archive), err);
+	if (rc < 0)
+		return rc;
 
 	hf_buffer_printf(
 		&writer->members,
@@ -293,8 +308,9 @@ int hf_pack_commit(struct hf_pack_writer *writer, struct hf_error *err)
 
 	if (writer->count == 0)
 		return 0;
-	if (archive_write_close(writer->archive) != ARCHIVE_OK)
-		return fail_archive(writer, err);
+	rc = check(writer, archive_write_close(writer->archive), err);
+	if (rc < 0)
+		return rc;
 	rc = hf_replace_flush(&writer->file, err);
 	if (rc < 0)
 		return rc;
@@ -325,9 +341,13 @@ void hf_pack_writer_free(struct hf_pack_writer **writer)
 
 	if (!w)
 		return;
-	/* What an archive without a commit still wants to write is of no use:
-	 * the descriptor is closed only after it has tried. */
-	if (w->archive)
+	/*
+	 * Freeing closes it: what it still wants to write is thrown away.  That
+	 * would be all the rest of a large file that has changed; without that
+	 * libarchive forgets some bytes of its own.
+	 */
+	w->write_rc = -ECANCELED;
+	if (w->left > FILL_MAX)
 		(void)archive_write_fail(w->archive);
 	(void)archive_write_free(w->archive);
 	archive_entry_free(w->entry);
