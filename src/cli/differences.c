@@ -6,11 +6,6 @@
 #include "report/json.h"
 #include "report/text.h"
 
-static const struct hf_entry *entry_of(const struct hf_delta *delta)
-{
-	return delta->before == NULL ? delta->after : delta->before;
-}
-
 void hf_differences_add(const struct hf_deltas *deltas, size_t limit,
 			struct hf_buffer *out)
 {
@@ -23,10 +18,10 @@ void hf_differences_add(const struct hf_deltas *deltas, size_t limit,
 			break;
 		}
 		hf_buffer_add_text(out, "  ");
-		hf_text_add_name(out, entry_of(delta)->path);
+		hf_text_add_name(out, hf_delta_entry(delta)->path);
 		hf_buffer_add_text(out, ": ");
 		hf_text_add_difference(out, delta);
-		if (entry_of(delta)->role == HF_ROLE_ALLOWED)
+		if (hf_delta_entry(delta)->role == HF_ROLE_ALLOWED)
 			hf_buffer_add_text(out, " (commands may change it)");
 		hf_buffer_add_text(out, "\n");
 	}
@@ -40,7 +35,7 @@ void hf_differences_add_json(const struct hf_deltas *deltas,
 		const struct hf_delta *delta = &deltas->items[i];
 
 		hf_buffer_add_text(out, i == 0 ? "\n  {" : ",\n  {");
-		hf_report_json_path(entry_of(delta)->path, out);
+		hf_report_json_path(hf_delta_entry(delta)->path, out);
 		hf_buffer_printf(out, ", \"change\": \"%s\", \"before\": ",
 				 hf_change_name(delta->change));
 		hf_report_json_entry(delta->before, out);

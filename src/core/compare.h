@@ -31,6 +31,13 @@ struct hf_deltas {
 #define HF_DELTAS_INIT	{ .items = NULL }
 #define cleanup_deltas	CLEANUP(hf_deltas_done)
 
+/* The entry that it is about: what was there, else what is. */
+static inline const struct hf_entry *
+hf_delta_entry(const struct hf_delta *delta)
+{
+	return delta->before ? delta->before : delta->after;
+}
+
 /*
  * Both trees sorted; files need hashes, and a file without one on the after
  * side counts as changed content (it could not be read).  The result borrows

@@ -72,10 +72,7 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 /* The policy lets the command change this entry. */
 static inline bool hf_run_is_allowed(const struct hf_delta *delta)
 {
-	const struct hf_entry *const entry =
-		delta->before ? delta->before : delta->after;
-
-	return entry->role == HF_ROLE_ALLOWED;
+	return hf_delta_entry(delta)->role == HF_ROLE_ALLOWED;
 }
 /* Remember the first thing that went wrong. */
 void hf_run_fail(struct hf_run *run, const struct hf_error *err);

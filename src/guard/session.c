@@ -86,8 +86,7 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 		      "recorded, '%s' first",
 		      name->text, count,
 		      count == 1 ? "entry differs" : "entries differ",
-		      HF_QUOTE(first->before ? first->before->path :
-					       first->after->path));
+		      HF_QUOTE(hf_delta_entry(first)->path));
 	return hf_fail_hint(err, "look: holdfast status; put it back: holdfast "
 				 "restore; keep the tree as it is: holdfast "
 				 "snapshot");
@@ -120,36 +119,71 @@ struct decision {
 	bool has_previous;
 };
 
+/* What commands may change is no drift. */
+static size_t count_drift(const struct hf_deltas *drift)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; drift && i < drift->count; i++)
+		count += !hf_run_is_allowed(&drift->items[i]);
+	return count;
+}
+
 /* Look at what is about to be recorded, and at what changed unguarded. */
 static int decide(void *context, const struct hf_tree *tree,
 		  const struct hf_deltas *drift, struct hf_error *err)
 {
 	const struct decision *const decision = context;
 	struct hf_run *const run = decision->run;
+	const size_t drifted = count_drift(drift);
 	int rc;
 
 	rc = hf_nearby_check(&run->scan, tree,
 			     run->project->policy.min_protected, "run", err);
 	if (rc < 0)
 		return rc;
-	if (decision->has_living && drift && drift->count > 0) {
+	if (decision->has_living && drifted > 0) {
 		(void)hf_fail(err, HF_ERR_BUSY,
 			      "cannot run: another run is in progress and the "
 			      "tree differs from what it recorded");
 		return hf_fail_hint(err, "wait until it has ended");
 	}
-	if (decision->has_previous && drift && drift->count > 0 &&
+	if (decision->has_previous && drifted > 0 &&
 	    run->project->policy.on_drift == HF_DRIFT_STOP) {
 		(void)hf_fail(err, HF_ERR_UNDECIDED,
 			      "cannot run: %zu protected %s changed since the "
 			      "last run, and the policy says to stop",
-			      drift->count,
-			      drift->count == 1 ? "entry has" : "entries have");
+			      drifted,
+			      drifted == 1 ? "entry has" : "entries have");
 		return hf_fail_hint(err, "look: holdfast status; accept: "
 					 "holdfast snapshot; go back: holdfast "
 					 "restore");
 	}
 	return 0;
+}
+
+/* An unchanged tree is recorded once, and every run has seen it since. */
+static void note_last_run(struct hf_run *run)
+{
+	const struct hf_store *const store = &run->project->store;
+	struct hf_session *const session = &run->session;
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	struct hf_error ignored = { 0 };
+
+	if (hf_journal_list(store, &names, &ignored) < 0)
+		return;
+	for (size_t i = names.count; i > 0; i--) {
+		cleanup_session_record struct hf_session_record record =
+			HF_SESSION_RECORD_INIT;
+
+		if (hf_journal_read(store, &names.items[i - 1], &record,
+				    &ignored) < 0 ||
+		    !record.has_ended || strcmp(record.kind, "run") != 0)
+			continue;
+		if (record.ended_ns > session->previous_ns)
+			session->previous_ns = record.ended_ns;
+		return;
+	}
 }
 
 static void tell_begun(struct hf_run *run, const struct hf_manifest *previous)
@@ -166,6 +200,8 @@ static void tell_begun(struct hf_run *run, const struct hf_manifest *previous)
 		has_drift = hf_compare(&previous->tree,
 				       &run->session.snapshot.tree, &drift,
 				       &ignored) == 0;
+	if (has_drift && drift.count > 0)
+		note_last_run(run);
 	observer->begun(observer->context, &run->session,
 			has_drift ? &drift : NULL);
 }

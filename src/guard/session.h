@@ -79,7 +79,8 @@ struct hf_session {
 	bool is_first;			/* nothing was recorded before */
 	bool has_policy_changed;
 	struct hf_name previous;	/* the snapshot before; "" on the first */
-	int64_t previous_ns;		/* when that was recorded */
+	/* When the tree was last seen to be so: recorded, or a run ended. */
+	int64_t previous_ns;
 	size_t protected_before;	/* by the policy of the run before */
 	enum hf_session_status status;
 	int exit_status;		/* ours; 0 means the command's own */
