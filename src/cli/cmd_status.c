@@ -226,12 +226,8 @@ static void add_run(const struct state *state, const char *location,
 		return;
 	}
 	for (size_t i = 0; state->last.argv[i] != NULL; i++) {
-		cleanup_buffer struct hf_buffer word = HF_BUFFER_INIT;
-
-		hf_text_add_shell(&word, state->last.argv[i]);
 		hf_buffer_add_text(out, " ");
-		hf_buffer_add_quoted(out, word.data == NULL ? "" : word.data,
-				     word.len);
+		hf_text_add_shell(out, state->last.argv[i]);
 	}
 }
 

@@ -62,16 +62,13 @@ static void list(struct hf_cli_repair *repair, const struct versions *versions)
 
 		hf_text_begin(&lines, &repair->output->style, NULL);
 		hf_buffer_printf(
-			&lines,
-			"  %s ago, %s: holdfast restore "
-			"--from ",
+			&lines, "  %s ago, %s: ",
 			hf_format_span(&age, now_ns - version->created_ns),
 			hf_format_size(&size, version->size));
-		hf_text_add_number(&lines, &version->snapshot);
-		hf_buffer_add_text(&lines, " ");
-		hf_text_add_shell(&lines, versions->now->path);
-		hf_buffer_printf(&lines, "%s\n",
-				 repair->output->style.location);
+		hf_text_add_restore(&lines, &repair->project,
+				    &version->snapshot, versions->now->path,
+				    repair->output->style.location);
+		hf_buffer_add_text(&lines, "\n");
 	}
 	hf_output_lines(repair->output, &lines);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct hf_buffer;
+struct hf_delta;
 struct hf_session;
 struct hf_violation;
 
@@ -23,5 +24,9 @@ bool hf_comments_count(const char *data, size_t len, size_t *ret_count);
 void hf_report_comments(const struct hf_session *session,
 			const struct hf_violation *violation,
 			struct hf_buffer *out);
+/* The same for what changed since the run before, when both are cheap to read. */
+void hf_report_drift_comments(const struct hf_session *session,
+			      const struct hf_delta *delta,
+			      struct hf_buffer *out);
 
 #endif /* HF_REPORT_COMMENTS_H */

@@ -159,7 +159,8 @@ static void add_fix(const struct hf_session *session,
 	cleanup_buffer struct hf_buffer fix = HF_BUFFER_INIT;
 
 	if (violation->is_stuck)
-		hf_text_add_restore(&fix, violation->path, location);
+		hf_text_add_restore(&fix, session->project, NULL,
+				    violation->path, location);
 	else if (violation->kept != NULL)
 		hf_text_add_undo(&fix, &session->name, location);
 	hf_buffer_add_text(out, "\"fix\": ");

@@ -3,10 +3,12 @@
 #include "report/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "report/comments.h"
 
 #define NAMES_SHOWN 3 /* protected names on a first session */
 #define DRIFT_SHOWN 10
@@ -60,37 +62,58 @@ static void add_first(const struct hf_session *session,
 			 style->location);
 }
 
-static void add_drift(const struct hf_deltas *drift,
+/* What a person did to it, and how to go back. */
+static void add_drifted(const struct hf_session *session,
+			const struct hf_delta *delta, const char *ago,
+			const struct hf_text_style *style,
+			struct hf_buffer *out)
+{
+	begin_note(out, style);
+	hf_text_add_name(out, hf_delta_entry(delta)->path);
+	hf_buffer_printf(out, " changed since the last run%s: ", ago);
+	hf_text_add_difference(out, delta);
+	hf_report_drift_comments(session, delta, out);
+	if (delta->before != NULL && !(delta->change & HF_CHANGE_ADDED)) {
+		hf_buffer_add_text(out, "; before: ");
+		hf_text_add_restore(out, session->project, &session->previous,
+				    delta->before->path, style->location);
+	}
+	hf_buffer_add_text(out, "\n");
+}
+
+/* What commands may change is no drift; nor is what the policy did not name. */
+static bool is_drift(const struct hf_session *session,
+		     const struct hf_delta *delta)
+{
+	return hf_delta_entry(delta)->role != HF_ROLE_ALLOWED &&
+	       !(session->has_policy_changed &&
+		 delta->change & HF_CHANGE_ADDED);
+}
+
+static void add_drift(const struct hf_session *session,
+		      const struct hf_deltas *drift,
 		      const struct hf_text_style *style, struct hf_buffer *out)
 {
-	bool has_earlier = false;
+	char ago[sizeof(struct hf_short_text) + 8] = "";
+	struct hf_short_text span;
+	size_t count = 0;
 
-	for (size_t i = 0; i < drift->count && i < DRIFT_SHOWN; i++) {
-		const struct hf_delta *delta = &drift->items[i];
-		const struct hf_entry *entry =
-			delta->before == NULL ? delta->after : delta->before;
-
-		begin_note(out, style);
-		hf_text_add_name(out, entry->path);
-		hf_buffer_add_text(out, " changed since the last run: ");
-		hf_text_add_difference(out, delta);
-		hf_buffer_add_text(out, "\n");
-		has_earlier |=
-			(delta->change & ~(unsigned)HF_CHANGE_ADDED) != 0;
-	}
-	if (drift->count > DRIFT_SHOWN) {
-		begin_note(out, style);
-		hf_buffer_printf(out, "... and %zu more changed\n",
-				 drift->count - DRIFT_SHOWN);
-	}
-	if (!has_earlier)
+	if (session->previous_ns > 0)
+		(void)snprintf(ago, sizeof(ago), " (%s ago)",
+			       hf_format_span(&span, session->started_ns -
+							     session->previous_ns));
+	for (size_t i = 0; i < drift->count; i++)
+		if (is_drift(session, &drift->items[i]) &&
+		    count++ < DRIFT_SHOWN)
+			add_drifted(session, &drift->items[i], ago, style, out);
+	if (count <= DRIFT_SHOWN)
 		return;
 	begin_note(out, style);
 	hf_buffer_printf(out,
-			 "how they were is kept: 'holdfast log%s' lists "
-			 "the snapshots for 'holdfast restore --from "
-			 "SNAPSHOT PATH'\n",
-			 style->location);
+			 "... and %zu more changed; all: holdfast verify ",
+			 count - DRIFT_SHOWN);
+	hf_text_add_number(out, &session->previous);
+	hf_buffer_printf(out, "%s\n", style->location);
 }
 
 /* Each line of text as a note of its own. */
@@ -159,7 +182,7 @@ void hf_report_text_begun(const struct hf_session *session,
 					 session->protected_count);
 	}
 	if (drift != NULL)
-		add_drift(drift, style, out);
+		add_drift(session, drift, style, out);
 	/* What is worth a note does not change from run to run. */
 	if (session->notes != NULL &&
 	    (session->is_first || session->has_policy_changed ||

@@ -46,15 +46,17 @@ void hf_report_text_error(const struct hf_error *err,
 
 /* A name, made safe for the terminal. */
 void hf_text_add_name(struct hf_buffer *out, const char *name);
-/* A word as a shell takes it, quoted where it must be. */
+/* A word as a shell takes it and a terminal shows it, quoted where it must be. */
 void hf_text_add_shell(struct hf_buffer *out, const char *word);
 /* A command line of NULL-terminated words, safe for the terminal, shortened. */
 void hf_text_add_command(struct hf_buffer *out, const char *const *argv);
 /* "holdfast undo 42": the number is enough, and shorter than the name. */
 void hf_text_add_undo(struct hf_buffer *out, const struct hf_name *session,
 		      const char *location);
-/* "holdfast restore PATH" */
-void hf_text_add_restore(struct hf_buffer *out, const char *path,
+/* "holdfast restore --from 12 PATH"; from NULL: the newest snapshot. */
+void hf_text_add_restore(struct hf_buffer *out,
+			 const struct hf_project *project,
+			 const struct hf_name *from, const char *path,
 			 const char *location);
 /* The number a name begins with, without zeros. */
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "core/project.h"
+#include "platform/system.h"
 
 #define COMMAND_MAX 60 /* bytes of a command line in a message */
 
@@ -34,10 +37,41 @@ void hf_text_add_name(struct hf_buffer *out, const char *name)
 	hf_buffer_add_quoted(out, name, strlen(name));
 }
 
+/* Does it look like itself, and do nothing to the terminal? */
+static bool is_printable(const char *word)
+{
+	const unsigned char *at = (const unsigned char *)word;
+
+	if (!hf_is_utf8(word, strlen(word)))
+		return false;
+	for (; *at != '\0'; at++)
+		/* U+0080 to U+009F are controls as well. */
+		if (*at < 0x20 || *at == 0x7f ||
+		    (at[0] == 0xc2 && at[1] < 0xa0))
+			return false;
+	return true;
+}
+
+/* $'...' with the numbers of all that is no ordinary letter. */
+static void add_escaped(struct hf_buffer *out, const char *word)
+{
+	hf_buffer_add_text(out, "$'");
+	for (const char *at = word; *at != '\0'; at++)
+		if (*at < 0x20 || *at > 0x7e || *at == '\'' || *at == '\\')
+			hf_buffer_printf(out, "\\%03o", (unsigned char)*at);
+		else
+			hf_buffer_add(out, at, 1);
+	hf_buffer_add_text(out, "'");
+}
+
 void hf_text_add_shell(struct hf_buffer *out, const char *word)
 {
 	if (word[0] != '\0' && word[strspn(word, safe)] == '\0') {
 		hf_buffer_add_text(out, word);
+		return;
+	}
+	if (!is_printable(word)) {
+		add_escaped(out, word);
 		return;
 	}
 	hf_buffer_add_text(out, "'");
@@ -90,13 +124,36 @@ void hf_text_add_undo(struct hf_buffer *out, const struct hf_name *session,
 	hf_buffer_add_text(out, location);
 }
 
-void hf_text_add_restore(struct hf_buffer *out, const char *path,
+/* `restore` takes a path from where the person stands, when that is in the
+ * project: does a path of the root mean the same there? */
+static bool is_same_from_here(const struct hf_project *project)
+{
+	cleanup_free char *here = NULL;
+
+	return hf_system_working_directory(&here) < 0 ||
+	       !hf_path_is_beneath(here, project->root);
+}
+
+void hf_text_add_restore(struct hf_buffer *out,
+			 const struct hf_project *project,
+			 const struct hf_name *from, const char *path,
 			 const char *location)
 {
+	cleanup_free char *absolute = NULL;
+
 	hf_buffer_add_text(out, "holdfast restore ");
-	if (path[0] == '-')
+	if (from != NULL) {
+		hf_buffer_add_text(out, "--from ");
+		hf_text_add_number(out, from);
+		hf_buffer_add_text(out, " ");
+	}
+	if (!hf_path_is_absolute(path) && !is_same_from_here(project)) {
+		absolute = hf_path_join(project->root, path);
+		out->is_failed |= absolute == NULL;
+	}
+	if (path[0] == '-' && absolute == NULL)
 		hf_buffer_add_text(out, "./");
-	hf_text_add_shell(out, path);
+	hf_text_add_shell(out, absolute == NULL ? path : absolute);
 	hf_buffer_add_text(out, location);
 }
 

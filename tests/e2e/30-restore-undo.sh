@@ -71,12 +71,38 @@ unchanged project
 # The person may go on with a change: it is drift, said once, and recorded.
 echo '# changed by hand' >>presets.toml
 expect 0 "$holdfast" run -- true
-said '^holdfast: note: presets.toml changed since the last run'
+said '^holdfast: note: presets.toml changed since the last run \([0-9]+ s ago\): ' \
+	' bytes, 3 -> 4 comment lines; before: holdfast restore --from 1 presets.toml$'
+cp presets.toml "$dir/drifted"
+before=$(sed -n 's/.*; before: holdfast //p' "$dir/err")
+expect 0 "$holdfast" $before
+unchanged project
+cp "$dir/drifted" presets.toml
+expect 0 "$holdfast" run -- true
 expect 0 "$holdfast" run -- true
 silent 'the drift is known'
 
+# From below, the command still means the same file.
+mkdir -p sub .git
+cp presets.toml sub
+echo '# and again' >>presets.toml
+(cd sub && expect 0 "$holdfast" run -- true) || exit 1
+said "before: holdfast restore --from [0-9]+ $dir/project/presets.toml\$"
+rm -r sub .git
+
+# What a command was allowed to change is no drift, and does not stop a run.
+echo '{ "allow": ["tool_presets.toml"], "on-drift": "stop" }' >"$dir/allowing.json"
+cp -p tool_presets.toml "$dir"
+expect 0 "$holdfast" snapshot --root . --config "$dir/allowing.json"
+for i in 1 2; do
+	expect 0 "$holdfast" run --root . --config "$dir/allowing.json" -- \
+		sh -c 'echo >>tool_presets.toml'
+	silent 'an allowed change'
+done
+mv "$dir/tool_presets.toml" .
+
 # An earlier snapshot by its name, from the log.
-expect 0 "$holdfast" log
+expect 0 "$holdfast" log -n 1000
 first=$(sed -n 's/.* snapshot \([0-9]*\)$/\1/p' "$dir/out" | tail -n 1)
 [ -n "$first" ] || fail 'the log names no snapshot'
 expect 0 "$holdfast" restore --from "$first"

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/path.h"
+#include "platform/system.h"
 #include "report/comments.h"
 #include "support/session.h"
 
+#define SECOND_NS INT64_C(1000000000)
 #define KEPT	"/state/holdfast/project-1/kept/000042-20261130T030007Z/"
 
 static struct hf_test_session test;
@@ -78,22 +81,85 @@ Test(report_text, drift)
 		hf_test_session_add(&test, "a\033.toml", "write");
 	struct hf_delta items[] = {
 		{ &changed->before, &changed->after, HF_CHANGE_CONTENT },
+		{ NULL, &changed->after, HF_CHANGE_ADDED },
 	};
-	const struct hf_deltas drift = { .items = items, .count = 1 };
+	const struct hf_deltas drift = { .items = items, .count = 2 };
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
+	test.session.previous = (struct hf_name){ "000012-20261130T030007Z" };
+	test.session.previous_ns = test.session.started_ns - 7200 * SECOND_NS;
+	style.location = " --root x";
+	hf_report_text_begun(&test.session, &drift, &style, &out);
+	expect(&out, "holdfast: note: a\\e.toml changed since the last run "
+		     "(2 h ago): 94 -> 12 bytes; before: holdfast restore "
+		     "--from 12 $'a\\033.toml' --root x\n"
+		     "holdfast: note: a\\e.toml changed since the last run "
+		     "(2 h ago): added, a file of 12 bytes\n");
+}
+
+/* What commands may change is no drift, nor what was not protected before. */
+Test(report_text, no_drift)
+{
+	struct hf_violation *changed =
+		hf_test_session_add(&test, "a.toml", "write");
+	struct hf_delta items[] = {
+		{ &changed->before, &changed->after, HF_CHANGE_CONTENT },
+		{ NULL, &changed->after, HF_CHANGE_ADDED },
+	};
+	const struct hf_deltas drift = { .items = items, .count = 2 };
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	changed->before.role = HF_ROLE_ALLOWED;
 	test.session.has_policy_changed = true;
 	test.session.protected_before = 6;
 	test.session.protected_count = 5;
-	style.location = " --root x";
 	hf_report_text_begun(&test.session, &drift, &style, &out);
 	expect(&out, "holdfast: note: the policy changed since the last run: "
-		     "protects 6 -> 5\n"
-		     "holdfast: note: a\\e.toml changed since the last run: "
-		     "94 -> 12 bytes\n"
-		     "holdfast: note: how they were is kept: 'holdfast log "
-		     "--root x' lists the snapshots for 'holdfast restore "
-		     "--from SNAPSHOT PATH'\n");
+		     "protects 6 -> 5\n");
+}
+
+Test(report_text, much_drift)
+{
+	struct hf_violation *changed =
+		hf_test_session_add(&test, "a.toml", "write");
+	struct hf_delta items[13];
+	const struct hf_deltas drift = { .items = items, .count = 13 };
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	size_t lines = 0;
+
+	for (size_t i = 0; i < HF_COUNT(items); i++)
+		items[i] = (struct hf_delta){ &changed->before,
+					      &changed->after,
+					      HF_CHANGE_CONTENT };
+	test.session.previous = (struct hf_name){ "000012-20261130T030007Z" };
+	hf_report_text_begun(&test.session, &drift, &style, &out);
+	for (size_t i = 0; i < out.len; i++)
+		lines += out.data[i] == '\n';
+	cr_expect_eq(lines, 11, "%zu lines", lines);
+	cr_expect_not_null(strstr(out.data, "holdfast: note: ... and 3 more "
+					    "changed; all: holdfast verify "
+					    "12\n"));
+}
+
+/* `restore` would look for the path where the person stands. */
+Test(report_text, restore_from_below)
+{
+	cleanup_free char *here = NULL;
+	cleanup_free char *root = NULL;
+	cleanup_free char *wanted = NULL;
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer same = HF_BUFFER_INIT;
+
+	cr_assert_eq(hf_system_working_directory(&here), 0);
+	root = hf_path_join("", here);
+	root[hf_path_parent_len(root)] = '\0';
+	test.project.root = root;
+	hf_text_add_restore(&out, &test.project, NULL, "-a b", "");
+	cr_assert(asprintf(&wanted, "holdfast restore '%s/-a b'", root) > 0);
+	expect(&out, wanted);
+	test.project.root = here;
+	hf_text_add_restore(&same, &test.project, NULL, "-a", " --root x");
+	expect(&same, "holdfast restore ./-a --root x");
 }
 
 /* Who writes a file changes its mtime: only more than that is worth a word. */
@@ -305,7 +371,10 @@ static const struct {
 	{ "", "''" },		{ "two words", "'two words'" },
 	{ "it's", "'it'\\''s'" }, { "$HOME", "'$HOME'" },
 	{ "*.toml", "'*.toml'" }, { "a;b", "'a;b'" },
-	{ "~", "'~'" },
+	{ "~", "'~'" },		{ "\303\244 \342\202\254", "'\303\244 \342\202\254'" },
+	{ "a\033[31m", "$'a\\033[31m'" }, { "\n'\\", "$'\\012\\047\\134'" },
+	{ "\377", "$'\\377'" },	{ "\302\233m", "$'\\302\\233m'" },
+	{ "\177", "$'\\177'" },
 };
 
 Test(report_text, shell_words)
