@@ -301,6 +301,8 @@ Test(snapshot, refused_for_drift_no_manifest_is_written)
 Test(snapshot, only_what_is_gone_has_drifted_not_its_directory)
 {
 	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
+	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
 	struct hf_snapshot_result result;
 	struct seen seen = {.refuse = false};
 	cleanup_fd int fd = -1;
@@ -333,7 +335,7 @@ Test(snapshot, stale_stat_data_are_renewed_in_place)
 	struct hf_snapshot_result result;
 	struct hf_stat stat;
 	struct hf_error err;
-	char name[16];
+	char name[24];
 
 	for (int i = 0; i < 70; i++) {
 		(void)snprintf(name, sizeof(name), "%d.toml", i);
