@@ -5,15 +5,12 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "core/project.h"
 #include "core/replace.h"
 #include "platform/terminal.h"
-
-#define REPORT_READ_MAX ((size_t)1 << 30)
 
 /* The number in "fd:N", "/dev/fd/N", "/dev/stdout"; false for a file. */
 static bool parse_descriptor(const char *word, uint64_t *ret_number)
@@ -213,9 +210,9 @@ int hf_report_file_open(struct hf_report_file *file,
 	exists = hf_file_stat_path(word, &stat) == 0;
 	if (stat.kind == HF_KIND_DIRECTORY || hf_path_name(word)[0] == '\0')
 		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot write the report to '%s': it is a "
-			       "directory",
-			       HF_QUOTE(word));
+			       "cannot write the report to '%s': it is %s",
+			       HF_QUOTE(word),
+			       word[0] == '\0' ? "empty" : "a directory");
 	if (exists && stat.kind != HF_KIND_FILE) {
 		file->fd = hf_file_create_path(word);
 		if (file->fd < 0)
@@ -265,21 +262,6 @@ int hf_report_file_write(const struct hf_report_file *file, const char *text,
 				      "'%s'",
 				      HF_QUOTE(file->word));
 	return 0;
-}
-
-bool hf_report_file_is_stale(const struct hf_report_file *file)
-{
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_fd int fd = -1;
-
-	if (file->way != HF_REPORT_REPLACED)
-		return false;
-	fd = hf_file_open_read_at(file->fd, file->name);
-	if (fd < 0 || hf_file_read_all(fd, REPORT_READ_MAX, &text) < 0 ||
-	    text.len == 0)
-		return true;
-	/* No string in JSON holds a newline: this is the member itself. */
-	return strstr(text.data, "\n  \"status\": \"running\",") != NULL;
 }
 
 void hf_report_file_done(struct hf_report_file *file)

@@ -56,11 +56,6 @@ MUST_CHECK int hf_report_file_open(struct hf_report_file *file,
 MUST_CHECK int hf_report_file_write(const struct hf_report_file *file,
 				    const char *text, size_t len, bool is_last,
 				    struct hf_error *err);
-/*
- * Does the file still hold a report that says "running"?  Asked in the caller,
- * when another process was to write the last one.
- */
-bool hf_report_file_is_stale(const struct hf_report_file *file);
 void hf_report_file_done(struct hf_report_file *file);
 
 #endif /* HF_CLI_REPORT_FILE_H */
