@@ -48,7 +48,7 @@ store=/proc/hf-no-store
 refused 'hf-no-store'
 store=$dir/store
 
-# Cut or flipped anywhere: 200 places, each with a damaged project to repair.
+# Cut or flipped anywhere: 100 places, each with a damaged project to repair.
 echo 'second content' >presets.toml
 expect 0 "$holdfast" run --store "$store" -- true
 cp "$top/fixtures/sample/presets.toml" presets.toml
@@ -80,7 +80,7 @@ else:
 print(how, os.path.relpath(path, store), at)
 END
 number=0
-while [ $number -lt 200 ]; do
+while [ $number -lt 100 ]; do
 	number=$((number + 1))
 	rm -rf "$store"
 	cp -a "$dir/whole" "$store"

@@ -106,9 +106,9 @@ finds 'holdfast.h' headers cc
 
 if command -v x86_64-w64-mingw32-gcc >/dev/null; then
 	seed src/base/text.c '#include <sys/inotify.h>'
-	finds 'sys/inotify.h' mingw "$build/generated"
+	finds 'sys/inotify.h' mingw "$build/generated" src/base/text.c
 	seed src/report/text.c 'int f(void) { return fork(); }'
-	finds 'fork' mingw "$build/generated"
+	finds 'fork' mingw "$build/generated" src/report/text.c
 fi
 
 sed -i 1d src/base/text.c
