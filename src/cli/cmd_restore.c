@@ -131,10 +131,8 @@ static int check_paths(const struct restoring *restoring,
 			      "cannot restore '%s': it is not in snapshot %s",
 			      HF_QUOTE(paths[i]),
 			      restoring->manifest.name.text);
-		return hf_fail_hint(err,
-				    "'holdfast log%s' lists the "
-				    "snapshots, '--from SNAPSHOT' chooses one",
-				    restoring->repair.output->style.location);
+		return hf_fail_hint(err, "'holdfast log' lists the snapshots, "
+					 "'--from SNAPSHOT' chooses one");
 	}
 	return 0;
 }

@@ -49,7 +49,7 @@ static int fail_damaged(const char *path, struct hf_error *err)
 {
 	(void)hf_fail(err, HF_ERR_CORRUPT, "cannot read '%s/%s': it is damaged",
 		      HF_QUOTE(path), HF_STORE_IDENTITY_NAME);
-	return hf_fail_hint(err, "`holdfast store adopt` writes it anew");
+	return hf_fail_hint(err, "'holdfast store adopt' writes it anew");
 }
 
 static int decode(const hf_json_value *object, const char *path,
@@ -140,7 +140,7 @@ int hf_store_identity_check(const struct hf_store_identity *identity,
 			      "the store '%s' belongs to '%s'", HF_QUOTE(path),
 			      HF_QUOTE(identity->root));
 		return hf_fail_hint(err, "name another one with --store DIR, "
-					 "or type `holdfast store adopt` if "
+					 "or type 'holdfast store adopt' if "
 					 "that project has moved here");
 	}
 	rc = hf_file_stat(root_fd, &stat);
@@ -152,7 +152,7 @@ int hf_store_identity_check(const struct hf_store_identity *identity,
 			      "the store '%s' was made for another directory "
 			      "at this path",
 			      HF_QUOTE(path));
-		return hf_fail_hint(err, "`holdfast store adopt` if it is the "
+		return hf_fail_hint(err, "'holdfast store adopt' if it is the "
 					 "same project");
 	}
 	return 0;

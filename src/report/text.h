@@ -37,7 +37,10 @@ void hf_report_text_violation(const struct hf_session *session,
 void hf_report_text_finished(const struct hf_session *session,
 			     const struct hf_text_style *style,
 			     struct hf_buffer *out);
-/* "holdfast: TEXT", and "holdfast: hint: HINT" where there is one. */
+/*
+ * "holdfast: TEXT", and "holdfast: hint: HINT" where there is one, the style's
+ * location behind each command that it names.
+ */
 void hf_report_text_error(const struct hf_error *err,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out);

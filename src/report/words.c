@@ -179,6 +179,42 @@ void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
 	hf_buffer_printf(out, "%zu %s", count, count == 1 ? one : many);
 }
 
+/* How long the words of a command are: "status", "store adopt". */
+static size_t command_len(const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	size_t len = strspn(text, letters);
+	size_t more;
+
+	while (text[len] == ' ') {
+		more = strspn(text + len + 1, letters);
+		if (more == 0)
+			break;
+		len += 1 + more;
+	}
+	return len;
+}
+
+/* Who wrote the hint knew no location: say it behind every command that is named,
+ * so that it can be typed as it stands. */
+static void add_hint(const char *hint, const char *location,
+		     struct hf_buffer *out)
+{
+	static const char name[] = "holdfast ";
+	const char *at;
+	size_t len;
+
+	while ((at = strstr(hint, name)) != NULL) {
+		at += strlen(name);
+		len = command_len(at);
+		hf_buffer_add(out, hint, (size_t)(at - hint) + len);
+		if (len > 0 && strncmp(at, "help", 4) != 0)
+			hf_buffer_add_text(out, location);
+		hint = at + len;
+	}
+	hf_buffer_add_text(out, hint);
+}
+
 void hf_report_text_error(const struct hf_error *err,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out)
@@ -189,6 +225,6 @@ void hf_report_text_error(const struct hf_error *err,
 	if (err->hint[0] == '\0')
 		return;
 	hf_text_begin(out, style, "hint");
-	hf_buffer_add_text(out, err->hint);
+	add_hint(err->hint, style->location, out);
 	hf_buffer_add_text(out, "\n");
 }

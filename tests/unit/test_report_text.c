@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/fail.h"
 #include "base/path.h"
 #include "platform/system.h"
 #include "report/comments.h"
@@ -361,6 +362,40 @@ Test(report_text, error)
 	hf_report_text_error(&hinted, &style, &color);
 	expect(&color, "holdfast: cannot x\n"
 		       "holdfast: \033[36mhint:\033[0m try y\n");
+}
+
+static const struct {
+	const char *hint;
+	const char *said;
+} hints[] = {
+	{ "look: holdfast status; accept: holdfast snapshot",
+	  "look: holdfast status -X; accept: holdfast snapshot -X" },
+	{ "'holdfast store adopt' writes it anew",
+	  "'holdfast store adopt -X' writes it anew" },
+	{ "holdfast run -- COMMAND", "holdfast run -X -- COMMAND" },
+	{ "'holdfast help' lists the commands",
+	  "'holdfast help' lists the commands" },
+	{ "name one with --store", "name one with --store" },
+	{ "holdfast", "holdfast" },
+	{ "holdfast ", "holdfast " },
+};
+
+/* A hint can be typed as it stands. */
+Test(report_text, hints)
+{
+	style.location = " -X";
+	for (size_t i = 0; i < HF_COUNT(hints); i++) {
+		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+		cleanup_buffer struct hf_buffer wanted = HF_BUFFER_INIT;
+		struct hf_error err = { .text = "cannot x" };
+
+		(void)hf_fail_hint(&err, "%s", hints[i].hint);
+		hf_buffer_printf(&wanted,
+				 "holdfast: cannot x\nholdfast: hint: %s\n",
+				 hints[i].said);
+		hf_report_text_error(&err, &style, &out);
+		expect(&out, wanted.data);
+	}
 }
 
 static const struct {
