@@ -155,7 +155,7 @@ static void add_leftovers(const struct hf_session *session,
 				"ended a process the command left behind: " :
 				"cannot end a process the command left "
 				"behind: ");
-		hf_text_add_name(out, process->comm);
+		hf_text_add_process(out, process);
 		hf_buffer_printf(out, " (pid %" PRId64 ")\n", process->pid);
 	}
 }

@@ -217,23 +217,32 @@ static const char *done_word(const char *operation)
 	return operation;
 }
 
-/* The words of a process's command line, or its short name. */
-static void add_process(const struct hf_process *process, struct hf_buffer *out)
+/* A process that has ended, but was not waited for, has no command line. */
+static bool is_alive(const struct hf_process *process)
 {
-	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
-	const char *words[2] = { NULL };
+	return process->command_line != NULL && process->command_line_len > 0 &&
+	       process->command_line[0] != '\0';
+}
 
-	if (process->command_line != NULL)
-		hf_buffer_add(&line, process->command_line,
-			      process->command_line_len);
-	while (line.len > 0 && line.data[line.len - 1] == '\0')
-		line.len--;
-	for (size_t i = 0; i < line.len; i++)
-		if (line.data[i] == '\0')
-			line.data[i] = ' ';
-	words[0] = line.len > 0 ? line.data : process->comm;
-	hf_text_add_command(out, words);
-	hf_buffer_printf(out, ", pid %" PRId64, process->pid);
+/* The one to name and how many there are; the dead only when all are. */
+static const struct hf_process *
+choose_candidate(const struct hf_violation *violation, size_t *ret_count)
+{
+	const struct hf_process *chosen = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < violation->candidate_count; i++) {
+		if (!is_alive(&violation->candidates[i]))
+			continue;
+		if (count++ == 0)
+			chosen = &violation->candidates[i];
+	}
+	if (chosen == NULL && violation->candidate_count > 0) {
+		chosen = &violation->candidates[0];
+		count = violation->candidate_count;
+	}
+	*ret_count = count;
+	return chosen;
 }
 
 void hf_report_text_violation(const struct hf_session *session,
@@ -241,7 +250,8 @@ void hf_report_text_violation(const struct hf_session *session,
 			      const struct hf_text_style *style,
 			      struct hf_buffer *out)
 {
-	const size_t others = violation->candidate_count;
+	size_t count;
+	const struct hf_process *process = choose_candidate(violation, &count);
 
 	(void)session;
 	if (style->is_quiet)
@@ -250,10 +260,11 @@ void hf_report_text_violation(const struct hf_session *session,
 	hf_text_add_name(out, violation->path);
 	hf_buffer_add_text(out, ": ");
 	hf_buffer_add_text(out, done_word(violation->operation));
-	if (violation->candidate_count > 0) {
+	if (process != NULL) {
 		hf_buffer_add_text(out, " (");
-		add_process(&violation->candidates[0], out);
-		hf_buffer_add_text(out, others > 1 ? " or others)" : ")");
+		hf_text_add_process(out, process);
+		hf_buffer_printf(out, ", pid %" PRId64 "%s)", process->pid,
+				 count > 1 ? " or others" : "");
 	}
 	hf_buffer_add_text(out, "\n");
 }

@@ -53,6 +53,9 @@ void hf_text_add_name(struct hf_buffer *out, const char *name);
 void hf_text_add_shell(struct hf_buffer *out, const char *word);
 /* A command line of NULL-terminated words, safe for the terminal, shortened. */
 void hf_text_add_command(struct hf_buffer *out, const char *const *argv);
+/* What a process was started with, shortened; else its short name. */
+void hf_text_add_process(struct hf_buffer *out,
+			 const struct hf_process *process);
 /* "holdfast undo 42": the number is enough, and shorter than the name. */
 void hf_text_add_undo(struct hf_buffer *out, const struct hf_name *session,
 		      const char *location);

@@ -104,6 +104,24 @@ void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
 		hf_buffer_add_text(out, "...");
 }
 
+void hf_text_add_process(struct hf_buffer *out,
+			 const struct hf_process *process)
+{
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	const char *words[2] = { NULL };
+
+	if (process->command_line != NULL)
+		hf_buffer_add(&line, process->command_line,
+			      process->command_line_len);
+	while (line.len > 0 && line.data[line.len - 1] == '\0')
+		line.len--;
+	for (size_t i = 0; i < line.len; i++)
+		if (line.data[i] == '\0')
+			line.data[i] = ' ';
+	words[0] = line.len > 0 ? line.data : process->comm;
+	hf_text_add_command(out, words);
+}
+
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name)
 {
 	const char *at = name->text;

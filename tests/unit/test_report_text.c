@@ -192,16 +192,21 @@ Test(report_text, differences)
 Test(report_text, violation)
 {
 	static char words[] = "python3\0-m\0pytest";
-	struct hf_process processes[2] = {
+	struct hf_process processes[3] = {
 		{ .pid = 4711, .comm = "python3", .command_line = words,
 		  .command_line_len = sizeof(words) },
-		{ .pid = 4712 },
+		{ .pid = 4712, .comm = "dead" },
+		{ .pid = 4713, .comm = "b", .command_line = words,
+		  .command_line_len = sizeof(words) },
 	};
+	const struct hf_process dead = processes[1];
 	struct hf_violation *violation =
 		hf_test_session_add(&test, "config.toml", "write");
 	cleanup_buffer struct hf_buffer nobody = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer one = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer two = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer three = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer ended = HF_BUFFER_INIT;
 
 	hf_report_text_violation(&test.session, violation, &style, &nobody);
 	expect(&nobody, "holdfast: changed: config.toml: written\n");
@@ -211,9 +216,20 @@ Test(report_text, violation)
 	expect(&one, "holdfast: changed: config.toml: written (python3 -m "
 		     "pytest, pid 4711)\n");
 	violation->candidate_count = 2;
+	/* Who has ended is not named beside one who lives. */
 	hf_report_text_violation(&test.session, violation, &style, &two);
 	expect(&two, "holdfast: changed: config.toml: written (python3 -m "
-		     "pytest, pid 4711 or others)\n");
+		     "pytest, pid 4711)\n");
+	processes[1] = processes[0];
+	processes[0] = dead;
+	violation->candidate_count = 1;
+	hf_report_text_violation(&test.session, violation, &style, &ended);
+	expect(&ended, "holdfast: changed: config.toml: written (dead, pid "
+		       "4712)\n");
+	violation->candidate_count = 3;
+	hf_report_text_violation(&test.session, violation, &style, &three);
+	expect(&three, "holdfast: changed: config.toml: written (python3 -m "
+		       "pytest, pid 4711 or others)\n");
 	violation->candidates = NULL;
 	violation->candidate_count = 0;
 }
@@ -362,6 +378,29 @@ Test(report_text, error)
 	hf_report_text_error(&hinted, &style, &color);
 	expect(&color, "holdfast: cannot x\n"
 		       "holdfast: \033[36mhint:\033[0m try y\n");
+}
+
+/* However long: a line stays a line, and no character is cut in two. */
+Test(report_text, long_commands)
+{
+	static const char begin[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+				    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+	const char *const one[] = { begin, NULL };
+	const char *const more[] = { begin, "b\nc", "d", NULL };
+	const char *const split[] = {
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\342\202\254\342\202\254", NULL,
+	};
+	cleanup_buffer struct hf_buffer whole = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer cut = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer letter = HF_BUFFER_INIT;
+
+	hf_text_add_command(&whole, one);
+	expect(&whole, begin);
+	hf_text_add_command(&cut, more);
+	cr_expect_eq(cut.len, 60 + strlen("..."), "%s", cut.data);
+	hf_text_add_command(&letter, split);
+	cr_expect_eq(letter.len, 58 + strlen("..."), "%s", letter.data);
 }
 
 static const struct {
