@@ -77,6 +77,7 @@ void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
 		hf_terminal_write(HF_STDOUT, text->data, text->len);
 }
 
+PRINTF_LIKE(3, 0)
 static void say(struct hf_output *output, const char *word, const char *fmt,
 		va_list ap)
 {

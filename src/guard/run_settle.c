@@ -329,7 +329,6 @@ static void remember_put_back(struct hf_run *run)
 	for (size_t i = 0; run->put_back && i < violations->count; i++) {
 		const struct hf_entry *const entry =
 			hf_tree_find(tree, violations->items[i]->path);
-		cleanup_tree struct hf_tree looked = HF_TREE_INIT;
 		cleanup_fd int dir_fd = -1;
 		struct hf_stat *left;
 		const char *name;
