@@ -243,7 +243,7 @@ void hf_job_stop(struct hf_job *job)
 int hf_job_processes(struct hf_job *job, struct hf_processes *ret_processes)
 {
 	(void)job;
-	return hf_tree_processes(0, ret_processes);
+	return hf_tree_processes(ret_processes);
 }
 
 /* -- for the caller --------------------------------------------------------- */

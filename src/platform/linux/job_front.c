@@ -108,7 +108,11 @@ static void take_over(struct hf_job *job, struct hf_job_result *ret_result)
 	job->end.is_survivor = true;
 	job->end.has_run = job->command > 0;
 	job->end.was_stopped = true;
-	job->end.unended = hf_tree_end(job->canary, note_command, job);
+	/* Its work is done, and the tree has ended when no child is left. */
+	(void)kill(job->canary, SIGKILL);
+	(void)waitpid(job->canary, NULL, 0);
+	job->canary = 0;
+	job->end.unended = hf_tree_end(note_command, job);
 	*ret_result = (struct hf_job_result){
 		.status = job->options->hooks.settle(
 			job->options->hooks.context, &job->end),

@@ -173,7 +173,7 @@ static void kill_tree(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 
-	job->end.unended = hf_tree_end(0, note_command, job);
+	job->end.unended = hf_tree_end(note_command, job);
 	guard->phase = PHASE_DONE;
 }
 
@@ -185,7 +185,7 @@ static void begin_leftovers(struct guard *guard)
 	const int64_t now = hf_system_boot_ns();
 
 	guard->phase = PHASE_LEFTOVERS;
-	if (hf_tree_processes(0, &job->end.leftovers) < 0) {
+	if (hf_tree_processes(&job->end.leftovers) < 0) {
 		guard->phase = PHASE_KILL;
 		return;
 	}

@@ -83,19 +83,17 @@ void hf_job_note_status(struct hf_job_end *end, int wait_status);
 
 /* -- job_tree.c ------------------------------------------------------------- */
 
-/* Our own descendants but except (0 for none); zombies left out. */
-MUST_CHECK int hf_tree_processes(pid_t except,
-				 struct hf_processes *ret_processes);
+/* Our own descendants; zombies left out. */
+MUST_CHECK int hf_tree_processes(struct hf_processes *ret_processes);
 /* Send a signal to each; how many got it. */
 size_t hf_tree_signal(const struct hf_processes *processes, int signal);
 /*
- * End all descendants but except: stopped first so that none can fork away,
- * then killed and reaped, again until none is left or the bound is reached.
+ * End all descendants: stopped first so that none can fork away, then killed and
+ * reaped, again until there is no child or the bound is reached.
  * ended(context, pid, status) is told of each that was reaped.  Returns how
  * many are still there.
  */
-size_t hf_tree_end(pid_t except,
-		   void (*ended)(void *context, pid_t pid, int status),
+size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
 		   void *context);
 
 #endif /* HF_PLATFORM_LINUX_JOB_INTERNAL_H */

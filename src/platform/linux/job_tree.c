@@ -27,6 +27,9 @@
 #define END_PAUSE_NS	(1000L * 1000)
 #define COMMAND_LINE_MAX 4096
 
+/* Looks at /proc until one finds every parent. */
+#define LOOKS_MAX	4
+
 struct seat {
 	pid_t pid;
 	pid_t parent;
@@ -39,6 +42,7 @@ struct seats {
 	struct seat *items;
 	size_t count;
 	size_t capacity;
+	bool is_torn;		/* a parent ended while we read */
 };
 
 static int read_file(int dir_fd, const char *name, char *data, size_t size)
@@ -152,9 +156,10 @@ static struct seat *find_seat(const struct seats *seats, pid_t pid)
 
 /*
  * Climb until the answer is known, then write it down along the way: linear in
- * all.  A parent that is missing in the listing ended while we read it.
+ * all.  A parent that is missing in the listing ended while we read it, and its
+ * children have another by now.  Number 0 is outside our namespace.
  */
-static bool is_ours(const struct seats *seats, struct seat *seat, pid_t self)
+static bool is_ours(struct seats *seats, struct seat *seat, pid_t self)
 {
 	struct seat *top = seat;
 	signed char answer;
@@ -173,6 +178,7 @@ static bool is_ours(const struct seats *seats, struct seat *seat, pid_t self)
 		above = find_seat(seats, top->parent);
 		if (!above || steps > seats->count) {
 			answer = 0;
+			seats->is_torn = seats->is_torn || top->parent != 0;
 			break;
 		}
 		top = above;
@@ -221,7 +227,7 @@ static int add_process(struct hf_processes *processes, const struct seat *seat)
 	return 0;
 }
 
-int hf_tree_processes(pid_t except, struct hf_processes *ret_processes)
+static int look(struct hf_processes *ret_processes, bool *ret_is_torn)
 {
 	cleanup_processes struct hf_processes processes = HF_PROCESSES_INIT;
 	cleanup_free struct seat *owner = NULL;
@@ -239,8 +245,8 @@ int hf_tree_processes(pid_t except, struct hf_processes *ret_processes)
 	for (size_t i = 0; i < seats.count; i++) {
 		struct seat *const seat = &seats.items[i];
 
-		if (seat->pid == except || seat->state == 'Z' ||
-		    seat->state == 'X' || !is_ours(&seats, seat, self))
+		if (seat->state == 'Z' || seat->state == 'X' ||
+		    !is_ours(&seats, seat, self))
 			continue;
 		rc = add_process(&processes, seat);
 		if (rc < 0)
@@ -249,6 +255,20 @@ int hf_tree_processes(pid_t except, struct hf_processes *ret_processes)
 	hf_processes_done(ret_processes);
 	*ret_processes = processes;
 	processes = (struct hf_processes)HF_PROCESSES_INIT;
+	*ret_is_torn = seats.is_torn;
+	return 0;
+}
+
+int hf_tree_processes(struct hf_processes *ret_processes)
+{
+	bool is_torn = true;
+
+	for (unsigned looks = 0; is_torn && looks < LOOKS_MAX; looks++) {
+		const int rc = look(ret_processes, &is_torn);
+
+		if (rc < 0)
+			return rc;
+	}
 	return 0;
 }
 
@@ -273,19 +293,18 @@ size_t hf_tree_signal(const struct hf_processes *processes, int signal_number)
 	return count;
 }
 
-static size_t signal_all(pid_t except, int signal_number)
+static size_t signal_all(int signal_number)
 {
 	cleanup_processes struct hf_processes processes = HF_PROCESSES_INIT;
 
-	if (hf_tree_processes(except, &processes) < 0)
+	if (hf_tree_processes(&processes) < 0)
 		return 0;
 	(void)hf_tree_signal(&processes, signal_number);
 	return processes.count;
 }
 
 /* False when there is no child left. */
-static bool reap_all(pid_t except,
-		     void (*ended)(void *context, pid_t pid, int status),
+static bool reap_all(void (*ended)(void *context, pid_t pid, int status),
 		     void *context)
 {
 	for (;;) {
@@ -296,13 +315,11 @@ static bool reap_all(pid_t except,
 			return false;
 		if (pid == 0)
 			return true;
-		if (pid != except)
-			ended(context, pid, status);
+		ended(context, pid, status);
 	}
 }
 
-size_t hf_tree_end(pid_t except,
-		   void (*ended)(void *context, pid_t pid, int status),
+size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
 		   void *context)
 {
 	const int64_t bound = hf_system_boot_ns() + END_BOUND_NS;
@@ -313,12 +330,10 @@ size_t hf_tree_end(pid_t except,
 
 		/* Twice: what was forked during the first pass is in the second,
 		 * and its parent can fork no more. */
-		(void)signal_all(except, SIGSTOP);
-		(void)signal_all(except, SIGSTOP);
-		left = signal_all(except, SIGKILL);
-		if (!reap_all(except, ended, context) && left == 0)
-			return 0;
-		if (left == 0 && except > 0)
+		(void)signal_all(SIGSTOP);
+		(void)signal_all(SIGSTOP);
+		left = signal_all(SIGKILL);
+		if (!reap_all(ended, context) && left == 0)
 			return 0;
 		if (hf_system_boot_ns() >= bound)
 			return left;
