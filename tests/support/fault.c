@@ -134,7 +134,6 @@ static bool fails_to_allocate(const char *name)
 	}
 
 WRAP(ssize_t, read, "read", (int fd, void *b, size_t n), (fd, b, n))
-WRAP(int, fsync, "fsync", (int fd), (fd))
 WRAP(int, fchmod, "fchmod", (int fd, mode_t m), (fd, m))
 WRAP(int, chmod, "chmod", (const char *p, mode_t m), (p, m))
 WRAP(int, fchown, "fchown", (int fd, uid_t u, gid_t g), (fd, u, g))
@@ -185,6 +184,15 @@ WRAP(int, fremovexattr, "fremovexattr", (int fd, const char *n), (fd, n))
 WRAP(int, lremovexattr, "lremovexattr", (const char *p, const char *n), (p, n))
 
 /* -- those with something of their own ------------------------------------- */
+
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+	/* No test takes the power away: without the disk's time the loops over
+	 * all calls are ten times as fast. */
+	(void)fd;
+	return fails("fsync") ? -1 : 0;
+}
 
 ssize_t __real_write(int fd, const void *data, size_t len)
 	__attribute__((weak));
