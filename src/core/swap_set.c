@@ -357,11 +357,11 @@ static const struct hf_kept *find_item(const struct hf_swap_set *set,
  * Is this still what was kept?  ctime tells nothing: the move has changed it.
  * Hence the content of a file is read again; it was read a moment ago.
  */
-static int is_kept(const struct hf_kept *kept, const struct at *at,
-		   const struct hf_stat *now, struct hf_error *err)
+static bool is_kept(const struct hf_kept *kept, const struct at *at,
+		    const struct hf_stat *now)
 {
+	struct hf_error ignored;
 	struct hf_hash hash;
-	int rc;
 
 	if (!kept || kept->stat.kind != now->kind ||
 	    kept->stat.ino != now->ino)
@@ -371,10 +371,10 @@ static int is_kept(const struct hf_kept *kept, const struct at *at,
 	if (kept->stat.size != now->size ||
 	    kept->stat.mtime_ns != now->mtime_ns)
 		return false;
-	rc = hf_content_hash(at->dir_fd, at->name, at->path, &hash, err);
-	if (rc < 0)
-		return rc;
-	return hf_hash_equal(&hash, &kept->hash);
+	/* When it cannot be told, it is kept once more. */
+	return hf_content_hash(at->dir_fd, at->name, at->path, &hash,
+			       &ignored) == 0 &&
+	       hf_hash_equal(&hash, &kept->hash);
 }
 
 /* See to it that nothing of this entry alone would be lost. */
@@ -384,9 +384,8 @@ static int keep_change(struct hf_swap_set *set, const struct at *at,
 	struct hf_stat ignored;
 	int rc;
 
-	rc = is_kept(find_item(set, at->path), at, now, err);
-	if (rc != 0)
-		return rc < 0 ? rc : 0;
+	if (is_kept(find_item(set, at->path), at, now))
+		return 0;
 	rc = keep_entry(set, at, false, &ignored, err);
 	return rc < 0 ? rc : 0;
 }
@@ -451,6 +450,9 @@ int hf_swap_set_discard(struct hf_swap_set *set, struct hf_error *err)
 	if (set->place->tmp[0] == '\0')
 		return 0;
 	rc = discard_all(set, &top, err);
+	/* Once more: nobody else will ever look for it there. */
+	if (rc < 0)
+		rc = discard_all(set, &top, err);
 	if (rc < 0) {
 		set->place->tmp[0] = '\0';
 		return rc;

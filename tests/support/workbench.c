@@ -2,11 +2,9 @@
 /* Record, damage, restore and compare a small project. */
 #include "support/workbench.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -14,90 +12,47 @@
 #include "core/replace.h"
 #include "core/scan.h"
 #include "support/check.h"
-#include "support/scanned.h"
 #include "support/tmpdir.h"
 
 static void must(int rc, const char *what, const struct hf_error *err)
 {
 	if (rc >= 0)
 		return;
-	(void)fprintf(stderr, "workbench: %s: %s\n", what,
-		      err ? err->text : strerror(errno));
+	(void)fprintf(stderr, "workbench: %s: %s\n", what, err->text);
 	abort();
 }
 
-static char *join(const char *directory, const char *name)
-{
-	char *path = NULL;
-
-	must(asprintf(&path, "%s/%s", directory, name), "asprintf", NULL);
-	return path;
-}
-
-static void begin(struct hf_bench *bench, bool as_user)
+void hf_bench_begin(struct hf_bench *bench, const char *patterns, bool as_user)
 {
 	*bench = (struct hf_bench){
-		.dir = hf_tmpdir_make(),
-		.root_fd = -1,
-		.policy = HF_POLICY_INIT,
-		.store = HF_STORE_INIT,
 		.manifest = HF_MANIFEST_INIT,
 		.session = HF_SESSION_RECORD_INIT,
 	};
-	if (as_user)
-		hf_become_user(bench->dir);
-	bench->root = join(bench->dir, "root");
-	bench->store_path = join(bench->dir, "store");
-	must(mkdir(bench->root, 0755), "mkdir", NULL);
-	bench->root_fd = open(bench->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	must(bench->root_fd, "open", NULL);
+	if (as_user) {
+		char *const mine = hf_tmpdir_make();
+
+		hf_become_user(mine);
+		hf_tmpdir_remove(mine);
+	}
+	hf_stored_make(&bench->at, patterns);
+	bench->root_fd = bench->at.root_fd;
 }
 
-void hf_bench_begin(struct hf_bench *bench)
+void hf_bench_record(struct hf_bench *bench)
 {
-	begin(bench, false);
-}
-
-void hf_bench_begin_user(struct hf_bench *bench)
-{
-	begin(bench, true);
-}
-
-static struct hf_scan_options scan_options(const struct hf_bench *bench)
-{
-	return (struct hf_scan_options){
-		.policy = &bench->policy,
-		.root_fd = bench->root_fd,
-		.root = bench->root,
-		.store = bench->store_path,
-	};
-}
-
-void hf_bench_record(struct hf_bench *bench, const char *patterns)
-{
-	const struct hf_scan_options scan = scan_options(bench);
-	const struct hf_snapshot_options options = { .scan = &scan };
 	struct hf_snapshot_result result;
-	struct hf_error err;
 
-	hf_make_policy(&bench->policy, patterns, "");
-	must(hf_store_open(&bench->store, bench->store_path, bench->root,
-			   bench->root_fd, HF_STORE_MAKE, &err),
-	     "store", &err);
-	must(hf_snapshot_take(&bench->store, &options, NULL, &bench->manifest,
-			      &result, &err),
-	     "snapshot", &err);
+	hf_stored_take(&bench->at, NULL, &bench->manifest, &result);
 }
 
 static void look(struct hf_bench *bench)
 {
-	const struct hf_scan_options scan = scan_options(bench);
 	struct hf_error err;
 
 	hf_plan_done(&bench->plan);
 	hf_deltas_done(&bench->deltas);
 	hf_tree_done(&bench->now);
-	must(hf_snapshot_look(&scan, &bench->manifest.tree, NULL, &bench->now,
+	must(hf_snapshot_look(&bench->at.scan, &bench->manifest.tree, NULL, &bench->now,
 			      &err),
 	     "look", &err);
 	must(hf_compare(&bench->manifest.tree, &bench->now, &bench->deltas,
@@ -143,18 +98,22 @@ int hf_bench_apply(struct hf_bench *bench, struct hf_error *err)
 		.pid = (uint64_t)getpid(),
 	};
 	const struct hf_restore_context context = {
-		.store = &bench->store,
+		.store = &bench->at.store,
 		.journal = &journal,
 		.root_fd = bench->root_fd,
 	};
 	struct hf_error ended;
 	int rc;
 
-	rc = hf_journal_begin(&journal, &bench->store, &record, err);
+	rc = hf_journal_begin(&journal, &bench->at.store, &record, err);
 	if (rc < 0)
 		return rc;
 	bench->name = journal.name;
+	if (bench->around)
+		bench->around(true);
 	rc = hf_restore_apply(&bench->plan, &context, err);
+	if (bench->around)
+		bench->around(false);
 	if (hf_journal_end(&journal, HF_OUTCOME_DONE, 0, 0, &ended) < 0 &&
 	    rc == 0) {
 		*err = ended;
@@ -173,7 +132,6 @@ int hf_bench_restore(struct hf_bench *bench, bool remove_additions,
 /* What the session's paths are now, each looked at and hashed. */
 static void look_at_session(struct hf_bench *bench)
 {
-	const struct hf_scan_options scan = scan_options(bench);
 	struct hf_error err;
 
 	hf_plan_done(&bench->plan);
@@ -194,7 +152,7 @@ static void look_at_session(struct hf_bench *bench)
 		(void)close(fd);
 	}
 	hf_tree_sort_merge(&bench->now);
-	must(hf_scan_read(&scan, &bench->now, NULL, true, NULL, &err), "read",
+	must(hf_scan_read(&bench->at.scan, &bench->now, NULL, true, NULL, &err), "read",
 	     &err);
 }
 
@@ -202,7 +160,7 @@ int hf_bench_undo(struct hf_bench *bench, struct hf_error *err)
 {
 	hf_plan_done(&bench->plan);
 	hf_session_record_done(&bench->session);
-	must(hf_journal_read(&bench->store, &bench->name, &bench->session, err),
+	must(hf_journal_read(&bench->at.store, &bench->name, &bench->session, err),
 	     "journal", err);
 	look_at_session(bench);
 	must(hf_restore_plan_undo(&bench->session, &bench->now, &bench->plan,
@@ -232,7 +190,7 @@ bool hf_bench_kept_has(const struct hf_bench *bench, const char *kept_path,
 
 	if (!kept_path)
 		return false;
-	fd = hf_kept_open(&bench->store, kept_path, &err);
+	fd = hf_kept_open(&bench->at.store, kept_path, &err);
 	return fd >= 0 && hf_file_read_all(fd, strlen(text), &data) == 0 &&
 	       data.len == strlen(text) &&
 	       memcmp(data.data ? data.data : "", text, data.len) == 0;
@@ -269,10 +227,5 @@ void hf_bench_done(struct hf_bench *bench)
 	hf_deltas_done(&bench->deltas);
 	hf_tree_done(&bench->now);
 	hf_manifest_done(&bench->manifest);
-	hf_store_close(&bench->store);
-	hf_policy_done(&bench->policy);
-	hf_file_close_quietly(&bench->root_fd);
-	free(bench->root);
-	free(bench->store_path);
-	hf_tmpdir_remove(bench->dir);
+	hf_stored_remove(&bench->at);
 }

@@ -5,9 +5,9 @@
  *
  *	struct hf_bench bench;
  *
- *	hf_bench_begin(&bench);
+ *	hf_bench_begin(&bench, "**", false);
  *	...fill bench.root_fd...
- *	hf_bench_record(&bench, "**");
+ *	hf_bench_record(&bench);
  *	...damage it...
  *	rc = hf_bench_restore(&bench, true, &err);
  *	...bench.plan tells...
@@ -23,17 +23,11 @@
 #include "core/compare.h"
 #include "core/journal.h"
 #include "core/restore.h"
-#include "core/snapshot.h"
-#include "core/policy.h"
-#include "core/store.h"
+#include "support/stored.h"
 
 struct hf_bench {
-	char *dir;		/* temporary; holds "root" and "store" */
-	char *root;
-	char *store_path;
-	int root_fd;
-	struct hf_policy policy;
-	struct hf_store store;
+	struct hf_stored at;
+	int root_fd;		/* borrowed from it */
 	struct hf_manifest manifest;
 	/* Of the last restore or undo. */
 	struct hf_tree now;
@@ -41,14 +35,14 @@ struct hf_bench {
 	struct hf_session_record session;
 	struct hf_plan plan;
 	struct hf_name name;
+	/* Called right before (true) and after hf_restore_apply(); may be NULL. */
+	void (*around)(bool begins);
 };
 
-void hf_bench_begin(struct hf_bench *bench);
-/* The same, become an ordinary user if we are root. */
-void hf_bench_begin_user(struct hf_bench *bench);
+/* With as_user as an ordinary one, for good, if we are root. */
+void hf_bench_begin(struct hf_bench *bench, const char *patterns, bool as_user);
 
-/* Open the store and take a snapshot of what the patterns name. */
-void hf_bench_record(struct hf_bench *bench, const char *patterns);
+void hf_bench_record(struct hf_bench *bench);
 
 /* How many entries differ from what was recorded, by content.  With a note on
  * stderr for each when loud. */

@@ -355,12 +355,10 @@ ParameterizedTest(struct parameter *parameter, restore, damage)
 	int descriptors;
 	int rc;
 
-	if (parameter->as_user)
-		hf_bench_begin_user(&bench);
-	else
-		hf_bench_begin(&bench);
+	hf_bench_begin(&bench, "** !victim.txt !elsewhere/ !data.old/",
+		       parameter->as_user);
 	build();
-	hf_bench_record(&bench, "** !victim.txt !elsewhere/ !data.old/");
+	hf_bench_record(&bench);
 	root_mtime = mtime_of(".");
 	data_mtime = mtime_of("data");
 	if (row->damage)

@@ -142,7 +142,7 @@ static void uproot(const struct hf_bench *bench, const char *path)
 	char *all = NULL;
 	struct stat st;
 
-	cr_assert_geq(asprintf(&all, "%s/%s", bench->root, path), 0);
+	cr_assert_geq(asprintf(&all, "%s/%s", bench->at.root, path), 0);
 	if (fstatat(bench->root_fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		free(all);
 		return;
@@ -246,13 +246,10 @@ static void play(uint64_t seed, bool as_user)
 	struct hf_error err = { .text = "" };
 	int rc;
 
-	if (as_user)
-		hf_bench_begin_user(&bench);
-	else
-		hf_bench_begin(&bench);
+	hf_bench_begin(&bench, "**", as_user);
 	hf_put_file(bench.root_fd, "n9", "always there\n");
 	grow(&dice, bench.root_fd, 0);
-	hf_bench_record(&bench, "**");
+	hf_bench_record(&bench);
 	for (unsigned i = roll(&dice, 16); i > 0; i--)
 		mutate(&dice, &bench);
 	remember(&bench, &damaged);
