@@ -223,9 +223,11 @@ static void step_done(void *context, const struct hf_step *step)
 			step->err ? hf_arena_copy(arena, step->err->text,
 						  strlen(step->err->text)) :
 				    NULL;
-		if (step->kept && step->kept[0] != '\0')
-			violation->kept = hf_arena_copy(arena, step->kept,
-							strlen(step->kept));
+		if (!step->kept || step->kept[0] == '\0')
+			continue;
+		violation->kept = hf_arena_copy(arena, step->kept,
+						strlen(step->kept));
+		violation->kept_count++;
 	}
 }
 

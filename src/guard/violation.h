@@ -28,7 +28,8 @@ struct hf_violation {
 	bool has_landed;
 	bool is_restored;
 	bool is_stuck;		/* could not be put back */
-	const char *kept;	/* relative to the store; NULL for none */
+	const char *kept;	/* relative to the store, the last; NULL for none */
+	size_t kept_count;	/* how often something was kept (keep-going) */
 	const char *error;	/* why it is stuck; NULL */
 	struct hf_entry before;	/* strings live as long as the list */
 	struct hf_entry after;

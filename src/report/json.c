@@ -161,7 +161,7 @@ static void add_fix(const struct hf_session *session,
 	if (violation->is_stuck)
 		hf_text_add_restore(&fix, session->project, NULL,
 				    violation->path, location);
-	else if (violation->kept != NULL)
+	else if (hf_report_can_undo(violation))
 		hf_text_add_undo(&fix, &session->name, location);
 	hf_buffer_add_text(out, "\"fix\": ");
 	hf_report_json_text(fix.data, out);

@@ -47,6 +47,25 @@ static const struct hf_violation *spokesman(struct hf_violation *const *sorted,
 	return best;
 }
 
+/* "; put back, the other version is kept: PATH" */
+static void add_kept(const struct hf_session *session,
+		     const struct hf_violation *violation,
+		     struct hf_buffer *out)
+{
+	if (violation->kept == NULL || violation->kept[0] == '\0')
+		return;
+	if (violation->kept_count > 1)
+		hf_buffer_printf(out, ", %zu other versions are kept, the last: ",
+				 violation->kept_count);
+	else if (violation->change & HF_CHANGE_ADDED)
+		hf_buffer_add_text(out, ", kept: ");
+	else
+		hf_buffer_add_text(out, ", the other version is kept: ");
+	hf_text_add_name(out, session->project->store_path);
+	hf_buffer_add_text(out, "/");
+	hf_text_add_name(out, violation->kept);
+}
+
 static void add_end_of_path(const struct hf_session *session,
 			    const struct hf_violation *violation,
 			    struct hf_buffer *out)
@@ -55,44 +74,59 @@ static void add_end_of_path(const struct hf_session *session,
 		hf_buffer_add_text(out, "; cannot be put back");
 		if (violation->error != NULL)
 			hf_buffer_printf(out, ": %s", violation->error);
-	} else if (violation->change & HF_CHANGE_ADDED) {
-		hf_buffer_add_text(
-			out, violation->is_restored ? "; moved away" : "");
 	} else if (violation->is_restored) {
-		hf_buffer_add_text(out, "; put back");
+		hf_buffer_add_text(out, violation->change & HF_CHANGE_ADDED ?
+						"; moved away" :
+						"; put back");
 	}
-	if (violation->kept == NULL || violation->kept[0] == '\0')
-		return;
-	hf_buffer_add_text(out, violation->change & HF_CHANGE_ADDED ?
-					", kept: " :
-					", the other version is kept: ");
-	hf_text_add_name(out, session->project->store_path);
-	hf_buffer_add_text(out, "/");
-	hf_text_add_name(out, violation->kept);
+	add_kept(session, violation, out);
+}
+
+/* As it was when it was last looked at: it may have been changed before, too. */
+static void add_change(const struct hf_session *session,
+		       const struct hf_violation *violation,
+		       struct hf_buffer *out)
+{
+	struct hf_delta delta = {
+		.before = violation->before.path == NULL ? NULL :
+							   &violation->before,
+		.after = violation->has_after ? &violation->after : NULL,
+		.change = violation->change,
+	};
+	const unsigned last = hf_compare_entry(delta.before, delta.after);
+
+	if (delta.after != NULL && last != 0)
+		delta.change = last;
+	hf_text_add_difference(out, &delta);
+	if (!(delta.change & HF_CHANGE_MISSING))
+		hf_report_comments(session, violation, out);
 }
 
 static void add_path(const struct hf_session *session,
 		     const struct hf_violation *violation,
 		     const struct hf_text_style *style, struct hf_buffer *out)
 {
-	const struct hf_delta delta = {
-		.before = &violation->before,
-		.after = violation->has_after ? &violation->after : NULL,
-		.change = violation->change,
-	};
-
 	hf_text_begin(out, style, NULL);
 	hf_text_add_name(out, violation->path);
 	hf_buffer_add_text(out, ": ");
 	if (violation->change == 0) {
-		hf_buffer_add_text(out, "was changed, and is at the end what "
-					"it was before");
+		hf_text_add_done(out, violation->operation);
+		hf_buffer_add_text(out, violation->before.path == NULL ?
+						" and taken away again by the "
+						"command itself" :
+						" and put back by the command "
+						"itself");
 	} else {
-		hf_text_add_difference(out, &delta);
-		hf_report_comments(session, violation, out);
+		add_change(session, violation, out);
+		add_end_of_path(session, violation, out);
 	}
-	add_end_of_path(session, violation, out);
 	hf_buffer_add_text(out, "\n");
+}
+
+bool hf_report_can_undo(const struct hf_violation *violation)
+{
+	return violation->kept != NULL ||
+	       (violation->is_restored && violation->change != 0);
 }
 
 struct tally {
@@ -100,7 +134,7 @@ struct tally {
 	size_t changed;
 	size_t restored;
 	size_t stuck;
-	size_t kept;
+	size_t undoable;
 };
 
 static void count_path(const struct hf_violation *best, struct tally *tally)
@@ -109,7 +143,7 @@ static void count_path(const struct hf_violation *best, struct tally *tally)
 	tally->changed += best->has_landed && best->change != 0;
 	tally->restored += best->is_restored && best->change != 0;
 	tally->stuck += best->is_stuck;
-	tally->kept += best->kept != NULL;
+	tally->undoable += hf_report_can_undo(best);
 }
 
 /* sorted: the violations by path. */
@@ -302,7 +336,7 @@ void hf_report_text_finished(const struct hf_session *session,
 		add_unrestored(session, &tally, style, out);
 	else if (session->status == HF_SESSION_ERROR && session->error.code < 0)
 		hf_report_text_error(&session->error, style, out);
-	if (tally.kept > 0 && !style->is_quiet) {
+	if (tally.undoable > 0 && !style->is_quiet) {
 		hf_text_begin(out, style, NULL);
 		hf_buffer_add_text(out, "undo: ");
 		hf_text_add_undo(out, &session->name, style->location);

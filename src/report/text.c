@@ -190,33 +190,6 @@ void hf_report_text_begun(const struct hf_session *session,
 		add_notes(session->notes->data, style, out);
 }
 
-/* The operation as what was done: "write" makes "written". */
-static const char *done_word(const char *operation)
-{
-	static const struct {
-		const char *operation;
-		const char *done;
-	} words[] = {
-		{ "write", "written" },
-		{ "remove", "removed" },
-		{ "rename", "renamed" },
-		{ "move", "moved" },
-		{ "create", "created" },
-		{ "content", "changed" },
-		{ "missing", "removed" },
-		{ "kind", "replaced by something else" },
-		{ "replace", "replaced" },
-		{ "truncate", "truncated" },
-		{ "metadata", "metadata changed" },
-		{ "open", "opened for writing" },
-	};
-
-	for (size_t i = 0; i < HF_COUNT(words); i++)
-		if (strcmp(operation, words[i].operation) == 0)
-			return words[i].done;
-	return operation;
-}
-
 /* A process that has ended, but was not waited for, has no command line. */
 static bool is_alive(const struct hf_process *process)
 {
@@ -259,7 +232,7 @@ void hf_report_text_violation(const struct hf_session *session,
 	hf_text_begin(out, style, "changed");
 	hf_text_add_name(out, violation->path);
 	hf_buffer_add_text(out, ": ");
-	hf_buffer_add_text(out, done_word(violation->operation));
+	hf_text_add_done(out, violation->operation);
 	if (process != NULL) {
 		hf_buffer_add_text(out, " (");
 		hf_text_add_process(out, process);

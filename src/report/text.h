@@ -72,6 +72,10 @@ void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);
  */
 void hf_text_add_difference(struct hf_buffer *out,
 			    const struct hf_delta *delta);
+/* Was something replaced?  A mode or a removal is undone without a copy. */
+bool hf_report_can_undo(const struct hf_violation *violation);
+/* An operation as what was done: "written" for "write". */
+void hf_text_add_done(struct hf_buffer *out, const char *operation);
 /* "1 file", "2 files" */
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,
 		       const char *many);

@@ -185,10 +185,44 @@ void hf_text_add_difference(struct hf_buffer *out, const struct hf_delta *delta)
 {
 	struct hf_delta told = *delta;
 
-	if ((told.change & HF_CHANGE_CONTENT) && told.before != NULL &&
-	    told.after != NULL && is_only_mtime(told.before, told.after))
+	if (told.before != NULL && told.after != NULL &&
+	    (told.change & HF_CHANGE_METADATA) &&
+	    is_only_mtime(told.before, told.after)) {
+		if (told.change == HF_CHANGE_METADATA) {
+			hf_buffer_add_text(out, "same content, other mtime");
+			return;
+		}
 		told.change &= ~(unsigned)HF_CHANGE_METADATA;
+	}
 	hf_delta_describe(&told, out);
+}
+
+void hf_text_add_done(struct hf_buffer *out, const char *operation)
+{
+	static const struct {
+		const char *operation;
+		const char *done;
+	} words[] = {
+		{ "write", "written" },
+		{ "remove", "removed" },
+		{ "rename", "moved away" },
+		{ "replace", "replaced" },
+		{ "create", "created" },
+		{ "metadata", "metadata changed" },
+		/* What only the last look found. */
+		{ "content", "changed" },
+		{ "missing", "removed" },
+		{ "kind", "replaced by something else" },
+		{ "added", "created" },
+	};
+
+	for (size_t i = 0; i < HF_COUNT(words); i++) {
+		if (strcmp(operation, words[i].operation) == 0) {
+			hf_buffer_add_text(out, words[i].done);
+			return;
+		}
+	}
+	hf_buffer_add_text(out, operation);
 }
 
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,

@@ -183,7 +183,7 @@ Test(report_text, differences)
 	hf_text_add_difference(&time, &delta);
 	expect(&time, "94 -> 12 bytes");
 	hf_text_add_difference(&alone, &touched);
-	expect(&alone, "mtime");
+	expect(&alone, "same content, other mtime");
 	changed->after.stat.mode = 0600;
 	hf_text_add_difference(&mode, &delta);
 	expect(&mode, "94 -> 12 bytes, mode 0644 -> 0600, mtime");
@@ -247,6 +247,22 @@ Test(report_text, put_back)
 			"6 of 6 verified; exit 97 (the command said 0)\n");
 }
 
+/* There was nothing to keep, and yet there is something to go back to. */
+Test(report_text, undo_of_a_removal)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "remove");
+
+	violation->change = HF_CHANGE_MISSING;
+	violation->after.stat.kind = HF_KIND_ABSENT;
+	violation->kept = NULL;
+	expect_finished("holdfast: a.toml: missing, was a file of 94 bytes; "
+			"put back\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 1 violation, 1 file changed and put back, "
+			"6 of 6 verified; exit 97 (the command said 0)\n");
+}
+
 /* Two operations on one path: one line, for what came of it. */
 Test(report_text, one_line_a_path)
 {
@@ -275,10 +291,38 @@ Test(report_text, undone_by_the_command)
 	violation->change = 0;
 	violation->kept = NULL;
 	test.session.was_stopped = true;
-	expect_finished("holdfast: a.toml: was changed, and is at the end "
-			"what it was before; put back\n"
+	expect_finished("holdfast: a.toml: moved away and put back by the "
+			"command itself\n"
 			"holdfast: 1 violation, 0 files changed, 6 of 6 "
 			"verified; exit 97 (the command was ended)\n");
+	violation->operation = "write";
+	expect_finished("holdfast: a.toml: written and put back by the "
+			"command itself\n"
+			"holdfast: 1 violation, 0 files changed, 6 of 6 "
+			"verified; exit 97 (the command was ended)\n");
+	violation->operation = "create";
+	violation->before = (struct hf_entry){ .path = NULL };
+	expect_finished("holdfast: a.toml: created and taken away again by "
+			"the command itself\n"
+			"holdfast: 1 violation, 0 files changed, 6 of 6 "
+			"verified; exit 97 (the command was ended)\n");
+}
+
+/* A command that goes on changes a file again and again. */
+Test(report_text, kept_several_times)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "write");
+
+	/* It was missing once; in the end it had other content. */
+	violation->change = HF_CHANGE_CONTENT | HF_CHANGE_MISSING;
+	violation->kept_count = 3;
+	violation->kept = "kept/000042-20261130T030007Z/a.toml~3";
+	expect_finished("holdfast: a.toml: 94 -> 12 bytes; put back, 3 other "
+			"versions are kept, the last: " KEPT "a.toml~3\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 1 violation, 1 file changed and put back, "
+			"6 of 6 verified; exit 97 (the command said 0)\n");
 }
 
 Test(report_text, unrestored)
