@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,48 +69,43 @@ bool hf_process_is_ancestor(uint64_t pid, uint64_t start)
 	return false;
 }
 
-/* All len bytes, or -errno; -EPIPE when they end before. */
-static int read_result(int fd, char *result, size_t len)
+/* Wait for the child; 0 when it ended by itself. */
+static int wait_for(pid_t child)
 {
-	while (len > 0) {
-		const ssize_t count = read(fd, result, len);
+	int status = 0;
+	pid_t ended;
 
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			return count < 0 ? -errno : -EPIPE;
-		result += count;
-		len -= (size_t)count;
-	}
-	return 0;
+	do
+		ended = waitpid(child, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0)
+		return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPIPE;
 }
 
+/*
+ * The result comes back in shared memory: a run closes every descriptor that it
+ * does not know, a pipe to here among them.
+ */
 int hf_process_apart(void (*function)(void *context, void *result),
 		     void *context, void *result, size_t len)
 {
-	int ends[2];
+	void *const shared = mmap(NULL, len, PROT_READ | PROT_WRITE,
+				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child;
-	pid_t ended;
 	int rc;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (shared == MAP_FAILED)
 		return -errno;
+	memcpy(shared, result, len);
 	child = fork();
 	if (child == 0) {
-		(void)close(ends[0]);
-		function(context, result);
-		rc = hf_file_write(ends[1], result, len);
-		_exit(rc < 0);
+		function(context, shared);
+		_exit(0);
 	}
-	rc = child < 0 ? -errno : 0;
-	(void)close(ends[1]);
+	rc = child < 0 ? -errno : wait_for(child);
 	if (rc == 0)
-		rc = read_result(ends[0], result, len);
-	(void)close(ends[0]);
-	if (child < 0)
-		return rc;
-	do
-		ended = waitpid(child, NULL, 0);
-	while (ended < 0 && errno == EINTR);
+		memcpy(result, shared, len);
+	(void)munmap(shared, len);
 	return rc;
 }
