@@ -244,20 +244,45 @@ static int list(struct walk *walk, int fd, bool *ret_is_marked)
 	return rc;
 }
 
-/* Is the directory at hand one that "**" does not enter, by its name? */
-static bool is_skipped(const struct walk *walk, const char *name)
+static bool is_skipped_name(const char *name, size_t len)
 {
 	static const char *const names[] = {
 		".git", ".hg", ".svn", ".bzr", "CVS", "_darcs",
 		".jj", "node_modules",
 	};
+
+	for (size_t i = 0; i < HF_COUNT(names); i++) {
+		if (strlen(names[i]) == len && memcmp(name, names[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+size_t hf_scan_skipped_len(const char *path)
+{
+	const char *const end = path + hf_path_parent_len(path);
+	size_t skipped_len = 0;
+
+	for (const char *name = path; name < end;) {
+		const char *slash = memchr(name, '/', (size_t)(end - name));
+
+		if (!slash)
+			slash = end;
+		if (is_skipped_name(name, (size_t)(slash - name)))
+			skipped_len = (size_t)(slash - path);
+		name = slash + 1;
+	}
+	return skipped_len;
+}
+
+/* Is the directory at hand one that "**" does not enter, by its name? */
+static bool is_skipped(const struct walk *walk, const char *name)
+{
 	char buffer[HF_PATH_MAX];
 	const char *path;
 
-	for (size_t i = 0; i < HF_COUNT(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
+	if (is_skipped_name(name, strlen(name)))
+		return true;
 	path = walk->store ? entry_path(walk, buffer) : NULL;
 	return path && strcmp(path, walk->store) == 0;
 }
