@@ -3,13 +3,12 @@
  * Carry out a plan, each step for itself.
  *
  * Directories first, parents before children, so that everything else has a
- * place; contents, pack by pack; links and nodes; removals.  Last the times of the
- * directories in which something happened.
+ * place; contents, pack by pack; links and nodes; removals.  Last the times of
+ * the directories in which something happened.
  *
- * Names that share a file want an order of their own.  What is kept of one must
- * not have been changed through another: so additions with other names go before
- * everything, and what changes a file itself (contents written in place,
- * metadata) comes after what only takes names away from it.
+ * Names that share a file want an order: what is kept of one must not have been
+ * changed through another.  So what changes a file itself (contents written in
+ * place, metadata) comes after what only takes names away from it.
  */
 #include "core/restore.h"
 
@@ -101,19 +100,6 @@ static void run_directories(struct hf_restore_run *run)
 	}
 }
 
-/* Additions that are another name of some file. */
-static void run_shared_removals(struct hf_restore_run *run)
-{
-	for (size_t i = 0; i < run->plan->count; i++) {
-		struct hf_step *const step = &run->plan->steps[i];
-
-		if (step->action == HF_ACTION_REMOVE && step->now &&
-		    step->now->stat.kind == HF_KIND_FILE &&
-		    step->now->stat.nlink > 1)
-			run_step(run, step);
-	}
-}
-
 /* Those of one action that have not been their turn yet, in order. */
 static void run_action(struct hf_restore_run *run, enum hf_action action)
 {
@@ -153,7 +139,6 @@ int hf_restore_apply(struct hf_plan *plan,
 		.context = context,
 	};
 
-	run_shared_removals(&run);
 	run_directories(&run);
 	hf_restore_contents(&run, false);
 	run_action(&run, HF_ACTION_PUT_LINK);

@@ -274,6 +274,9 @@ int hf_step_set_time(const struct hf_restore_context *context,
 	rc = hf_place_open(&place, context->root_fd, step->want->path, err);
 	if (rc < 0)
 		return rc;
+	rc = hf_place_unprotect(&place, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_file_set_mtime_at(place.dir_fd, place.name,
 				  step->want->stat.mtime_ns);
 	if (rc < 0)

@@ -40,6 +40,9 @@ static void build(void)
 	hf_put_file(fd, "data/big.bin", "big\n");
 	hf_put_file(fd, "data/sub/deep.bin", "deep\n");
 	must(mkdirat(fd, "data/empty", 0700), "mkdir");
+	must(mkdirat(fd, "locked", 0755), "mkdir");
+	hf_put_file(fd, "locked/file", "file\n");
+	must(fchmodat(fd, "locked", 0555, 0), "chmod");
 	must(symlinkat("a.toml", fd, "link"), "symlink");
 	must(mkfifoat(fd, "pipe", 0600), "mkfifo");
 	hf_put_file(fd, "twin1", "twin\n");
@@ -103,6 +106,16 @@ static void lock_everything(void)
 	must(fchmodat(bench.root_fd, "data/sub/deep.bin", 0, 0), "chmod");
 	must(fchmodat(bench.root_fd, "data/sub", 0, 0), "chmod");
 	must(fchmodat(bench.root_fd, "data", 0, 0), "chmod");
+}
+
+/* The directory was recorded so, and must be so again. */
+static void replace_in_locked(void)
+{
+	must(fchmodat(bench.root_fd, "locked", 0755, 0), "chmod");
+	must(unlinkat(bench.root_fd, "locked/file", 0), "unlink");
+	hf_put_file(bench.root_fd, "locked/file", "other\n");
+	hf_put_file(bench.root_fd, "locked/new", "new\n");
+	must(fchmodat(bench.root_fd, "locked", 0555, 0), "chmod");
 }
 
 /* v25 */
@@ -232,11 +245,13 @@ static void remove_everything(void)
 	static const char *const files[] = {
 		"a.toml", "b.toml", "same.toml", "empty.toml", "secret.toml",
 		"data/big.bin", "data/sub/deep.bin", "link", "pipe", "twin1",
-		"twin2",
+		"twin2", "locked/file",
 	};
 
+	must(fchmodat(bench.root_fd, "locked", 0755, 0), "chmod");
 	for (size_t i = 0; i < HF_COUNT(files); i++)
 		must(unlinkat(bench.root_fd, files[i], 0), files[i]);
+	must(unlinkat(bench.root_fd, "locked", AT_REMOVEDIR), "rmdir");
 	must(unlinkat(bench.root_fd, "data/sub", AT_REMOVEDIR), "rmdir");
 	must(unlinkat(bench.root_fd, "data/empty", AT_REMOVEDIR), "rmdir");
 	must(unlinkat(bench.root_fd, "data", AT_REMOVEDIR), "rmdir");
@@ -285,6 +300,8 @@ static const struct row {
 	{ "mtime", set_mtime, NULL, NULL, NULL },
 	{ "locked", lock_directory, NULL, "data/big.bin", "" },
 	{ "locked all the way", lock_everything, NULL, NULL, NULL },
+	{ "in a locked directory", replace_in_locked, NULL, "locked/file",
+	  "other\n" },
 	{ "directory moved", move_directory, check_moved, NULL, NULL },
 	{ "case of the name", other_case, NULL, "A.toml", "a = 1\n" },
 	{ "names traded", trade_names, NULL, "a.toml", "b = 2\n" },
