@@ -100,6 +100,14 @@ static void run_directories(struct hf_restore_run *run)
 	}
 }
 
+static void run_first(struct hf_restore_run *run)
+{
+	for (size_t i = 0; i < run->plan->count; i++) {
+		if (run->plan->steps[i].goes_first)
+			run_step(run, &run->plan->steps[i]);
+	}
+}
+
 /* Those of one action that have not been their turn yet, in order. */
 static void run_action(struct hf_restore_run *run, enum hf_action action)
 {
@@ -139,6 +147,7 @@ int hf_restore_apply(struct hf_plan *plan,
 		.context = context,
 	};
 
+	run_first(&run);
 	run_directories(&run);
 	hf_restore_contents(&run, false);
 	run_action(&run, HF_ACTION_PUT_LINK);

@@ -56,6 +56,8 @@ struct hf_step {
 	/* The step of the directory it lies in; HF_STEP_NONE when there is none. */
 	size_t parent;
 	bool has_worked;	/* a directory: something changed in it */
+	/* A removal whose name is that of another step but for its case. */
+	bool goes_first;
 };
 
 #define HF_STEP_NONE	SIZE_MAX

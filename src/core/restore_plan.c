@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/path.h"
+#include "core/restore_plan.h"
 
 #define FIRST_CAPACITY	16
 
@@ -51,7 +52,7 @@ const char *hf_step_path(const struct hf_step *step)
 	return step->want ? step->want->path : step->now->path;
 }
 
-static int add_step(struct hf_plan *plan, const struct hf_step *step,
+int hf_plan_add(struct hf_plan *plan, const struct hf_step *step,
 		    struct hf_error *err)
 {
 	if (plan->count == plan->capacity) {
@@ -95,8 +96,7 @@ bool hf_step_must_survive(const struct hf_entry *want,
 	       want->stat.ino == now->ino;
 }
 
-/* What makes want of now, given how they differ. */
-static enum hf_action choose_action(const struct hf_entry *want,
+enum hf_action hf_plan_choose(const struct hf_entry *want,
 				    const struct hf_entry *now,
 				    unsigned change)
 {
@@ -115,6 +115,52 @@ static enum hf_action choose_action(const struct hf_entry *want,
 	default:
 		return HF_ACTION_PUT_NODE;
 	}
+}
+
+static int fold(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : (unsigned char)c;
+}
+
+/* By path without regard to case (of ASCII: the rest is the system's). */
+static int compare_folded(const void *left, const void *right)
+{
+	const char *a = hf_step_path(*(struct hf_step *const *)left);
+	const char *b = hf_step_path(*(struct hf_step *const *)right);
+
+	while (*a != '\0' && fold(*a) == fold(*b)) {
+		a++;
+		b++;
+	}
+	return fold(*a) - fold(*b);
+}
+
+/*
+ * Where a system does not tell "Config" from "config" both names are one file:
+ * its removal must not take away what has just been put back.
+ */
+static int mark_first(struct hf_plan *plan, struct hf_error *err)
+{
+	cleanup_free struct hf_step **sorted =
+		calloc(plan->count + 1, sizeof(struct hf_step *));
+	size_t end_of;
+
+	if (!sorted)
+		return hf_fail_memory(err);
+	for (size_t i = 0; i < plan->count; i++)
+		sorted[i] = &plan->steps[i];
+	if (plan->count > 0)
+		qsort(sorted, plan->count, sizeof(*sorted), compare_folded);
+	for (size_t i = 0; i < plan->count; i = end_of) {
+		end_of = i + 1;
+		while (end_of < plan->count &&
+		       compare_folded(&sorted[i], &sorted[end_of]) == 0)
+			end_of++;
+		for (size_t j = i; end_of - i > 1 && j < end_of; j++)
+			sorted[j]->goes_first =
+				sorted[j]->action == HF_ACTION_REMOVE;
+	}
+	return 0;
 }
 
 /* Removals come behind everything else, what lies deeper first. */
@@ -168,14 +214,13 @@ static bool get_parent(const char *path, char parent[HF_PATH_MAX])
 	return true;
 }
 
-/* Into order, each with its directory. */
-static void arrange(struct hf_plan *plan)
+int hf_plan_arrange(struct hf_plan *plan, struct hf_error *err)
 {
 	char parent[HF_PATH_MAX];
 	size_t puts = 0;
 
 	if (plan->count == 0)
-		return;
+		return 0;
 	qsort(plan->steps, plan->count, sizeof(*plan->steps), compare_steps);
 	while (puts < plan->count &&
 	       plan->steps[puts].action != HF_ACTION_REMOVE)
@@ -186,6 +231,7 @@ static void arrange(struct hf_plan *plan)
 		if (get_parent(hf_step_path(step), parent))
 			step->parent = find_step(plan, puts, parent);
 	}
+	return mark_first(plan, err);
 }
 
 /* -- back to a snapshot --------------------------------------------------- */
@@ -224,7 +270,7 @@ static bool is_selected(const struct hf_delta *delta,
 static struct hf_step step_of(const struct hf_delta *delta)
 {
 	return (struct hf_step){
-		.action = choose_action(delta->before, delta->after,
+		.action = hf_plan_choose(delta->before, delta->after,
 					delta->change),
 		.want = delta->before,
 		.now = delta->after,
@@ -275,7 +321,7 @@ static int add_directory(struct planning *planning,
 		step = step_of(delta);
 	else if (is_allowed(entry))
 		return 0;
-	return add_step(planning->plan, &step, err);
+	return hf_plan_add(planning->plan, &step, err);
 }
 
 /* A step for every recorded directory above path that has none. */
@@ -317,7 +363,7 @@ static int add_deltas(struct planning *planning,
 
 		if (!is_selected(&deltas->items[i], options))
 			continue;
-		rc = add_step(planning->plan, &step, err);
+		rc = hf_plan_add(planning->plan, &step, err);
 		if (rc < 0)
 			return rc;
 		entry = hf_tree_find(planning->want, hf_step_path(&step));
@@ -356,71 +402,9 @@ int hf_restore_plan(const struct hf_deltas *deltas, const struct hf_tree *want,
 		if (rc < 0)
 			return rc;
 	}
-	arrange(&plan);
-	*ret_plan = plan;
-	plan = (struct hf_plan)HF_PLAN_INIT;
-	return 0;
-}
-
-/* -- back to before a restore --------------------------------------------- */
-
-/* By path, the newest record of a path first. */
-static int compare_records(const void *left, const void *right)
-{
-	const struct hf_kept_record *const a =
-		*(const struct hf_kept_record *const *)left;
-	const struct hf_kept_record *const b =
-		*(const struct hf_kept_record *const *)right;
-	const int order =
-		hf_path_compare(a->replaced->path, b->replaced->path);
-
-	if (order != 0)
-		return order;
-	return a < b ? 1 : -1;
-}
-
-static int add_record(struct hf_plan *plan, const struct hf_kept_record *record,
-		      const struct hf_tree *now_tree, struct hf_error *err)
-{
-	const struct hf_entry *const now =
-		hf_tree_find(now_tree, record->replaced->path);
-	const unsigned change = hf_compare_entry(record->replaced, now);
-	const struct hf_step step = {
-		.action = choose_action(record->replaced, now, change),
-		.want = record->replaced,
-		.now = now,
-		.change = change,
-		.source = record->kept_path[0] != '\0' ? record->kept_path :
-							 NULL,
-	};
-
-	return change == 0 ? 0 : add_step(plan, &step, err);
-}
-
-int hf_restore_plan_undo(const struct hf_session_record *session,
-			 const struct hf_tree *now, struct hf_plan *ret_plan,
-			 struct hf_error *err)
-{
-	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
-	cleanup_free const struct hf_kept_record **records =
-		calloc(session->kept_count + 1, sizeof(*records));
-	int rc;
-
-	if (!records)
-		return hf_fail_memory(err);
-	for (size_t i = 0; i < session->kept_count; i++)
-		records[i] = &session->kept[i];
-	qsort(records, session->kept_count, sizeof(*records), compare_records);
-
-	for (size_t i = 0; i < session->kept_count; i++) {
-		if (i > 0 && strcmp(records[i]->replaced->path,
-				    records[i - 1]->replaced->path) == 0)
-			continue;
-		rc = add_record(&plan, records[i], now, err);
-		if (rc < 0)
-			return rc;
-	}
-	arrange(&plan);
+	rc = hf_plan_arrange(&plan, err);
+	if (rc < 0)
+		return rc;
 	*ret_plan = plan;
 	plan = (struct hf_plan)HF_PLAN_INIT;
 	return 0;

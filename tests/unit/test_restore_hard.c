@@ -19,6 +19,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "core/swap_set.h"
 #include "support/check.h"
 #include "support/workbench.h"
@@ -147,7 +148,7 @@ Test(restore_hard, mounted_file_is_written_in_place)
 	struct hf_error err;
 
 	if (!has_own_mounts())
-		cr_skip_test("nothing may be mounted");
+		hf_skip_now("nothing may be mounted");
 	begin(false);
 	hf_put_file(bench.root_fd, "victim", "a = 1\n");
 	hf_bench_record(&bench);
@@ -171,7 +172,7 @@ Test(restore_hard, mounted_directory_in_the_way)
 	struct hf_error err;
 
 	if (!has_own_mounts())
-		cr_skip_test("nothing may be mounted");
+		hf_skip_now("nothing may be mounted");
 	begin(false);
 	hf_bench_record(&bench);
 	(void)snprintf(path, sizeof(path), "%s/a.toml", bench.at.root);
@@ -358,10 +359,14 @@ static int number_in(int dir_fd, const char *name)
 {
 	cleanup_fd int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 	char text[32] = "";
+	uint64_t number;
 
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
 		return -1;
-	return text[0] == 'v' ? (int)strtoul(text + 1, NULL, 10) : -1;
+	if (text[0] != 'v' ||
+	    hf_parse_u64(text + 1, strcspn(text + 1, "\n"), 10, &number) < 0)
+		return -1;
+	return (int)number;
 }
 
 static void account(int dir_fd, const char *name)

@@ -48,7 +48,7 @@ static void read_tree(const char *text, struct hf_tree *tree)
 }
 
 /* "m ." is what to do (d directory, f file, l link, n node, m metadata, r
- * remove) and the path, "<N" the step of its directory. */
+ * remove, ! remove first) and the path, "<N" the step of its directory. */
 static const char *plan_text(const struct hf_plan *plan)
 {
 	static struct hf_buffer text = HF_BUFFER_INIT;
@@ -57,7 +57,9 @@ static const char *plan_text(const struct hf_plan *plan)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct hf_step *const step = &plan->steps[i];
 
-		hf_buffer_printf(&text, "%c %s", "dflnmr"[step->action],
+		hf_buffer_printf(&text, "%c %s",
+				 step->goes_first ? '!' :
+						    "dflnmr"[step->action],
 				 hf_step_path(step));
 		if (step->parent != HF_STEP_NONE)
 			hf_buffer_printf(&text, "<%zu", step->parent);
@@ -117,6 +119,11 @@ static const struct row {
 	  "Ld d 0 700;Pf d/a 2 644;", NULL, false, "f d/a;" },
 	{ "in an allowed directory that is missing",
 	  "Ld d 0 755;Pf d/a 1 644;", "", NULL, false, "d d;f d/a<0;" },
+	{ "case of a name", "Pf config 1 644;", "Pf Config 1 644;", NULL, false,
+	  "f config;! Config;" },
+	{ "case of a directory", "Pd d 0 755;Pf d/a 1 644;",
+	  "Pd D 0 755;Pf D/a 1 644;", NULL, false,
+	  "d d;f d/a<0;! D/a;! D;" },
 	{ "outside the root", "Ad /x 0 755;Pf /x/a 1 644;", "Ad /x 0 755;",
 	  NULL, false, "m /x;f /x/a<0;" },
 };

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/text.h"
 #include "core/scan.h"
 #include "support/check.h"
 #include "support/tmpdir.h"
@@ -274,9 +275,10 @@ static void play(uint64_t seed, bool as_user)
 static void play_rounds(bool as_user)
 {
 	const char *const given = getenv("HF_SEED");
-	const uint64_t first = given ? strtoull(given, NULL, 10) :
-				       (uint64_t)time(NULL) * 1000;
+	uint64_t first = (uint64_t)time(NULL) * 1000;
 
+	if (given)
+		cr_assert_eq(hf_parse_u64(given, strlen(given), 10, &first), 0);
 	for (uint64_t i = 0; i < (given ? 1 : ROUNDS); i++)
 		play(first + i, as_user);
 }
