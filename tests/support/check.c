@@ -75,3 +75,10 @@ bool hf_is_same(int fd, int dir_fd, const char *name)
 	       fstatat(dir_fd, name, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
+
+bool hf_must_work(void)
+{
+	const char *const value = getenv("HF_MUST_WORK");
+
+	return value && strcmp(value, "1") == 0;
+}

@@ -23,11 +23,22 @@ void hf_become_user(const char *directory);
 /* Is fd the very object that name is, links not followed? */
 bool hf_is_same(int fd, int dir_fd, const char *name);
 
-/* Skip a test with what it made removed: Criterion runs no .fini then. */
+/* HF_MUST_WORK=1 in the environment: nothing may be skipped. */
+bool hf_must_work(void);
+
+/* Skip a test that has made nothing yet. */
+#define hf_skip_now(why)						\
+	do {								\
+		cr_assert_not(hf_must_work(), "must not be skipped: %s", \
+			      (why));					\
+		cr_skip_test(why);					\
+	} while (0)
+
+/* The same with what it made removed: Criterion runs no .fini then. */
 #define hf_skip(teardown, why)						\
 	do {								\
 		teardown();						\
-		cr_skip_test(why);					\
+		hf_skip_now(why);					\
 	} while (0)
 
 #endif /* HF_TESTS_CHECK_H */

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "core/policy.h"
+#include "support/check.h"
 #include "support/tmpdir.h"
 
 #define NOBODY 65534
@@ -255,7 +256,7 @@ Test(policy_find, owner, .init = setup, .fini = teardown)
 	struct found found;
 
 	if (geteuid() != 0)
-		cr_skip_test("only root can give files away");
+		hf_skip_now("only root can give files away");
 	make("holdfast.json");
 	cr_assert_eq(chown("holdfast.json", NOBODY, 0), 0);
 	expect_denied(&none);
@@ -287,7 +288,7 @@ Test(policy_find, owned_by_root, .init = setup, .fini = teardown)
 	struct found found;
 
 	if (geteuid() != 0)
-		cr_skip_test("only root can give files away");
+		hf_skip_now("only root can give files away");
 	make("holdfast.json");
 	cr_assert_eq(chmod("holdfast.json", 0644), 0);
 	cr_assert_eq(chmod(".", 0755), 0);
@@ -337,7 +338,7 @@ Test(policy_find, file_system_boundary, .init = setup, .fini = teardown)
 	make("m/");
 	status = in_child(beyond_a_mount);
 	if (WEXITSTATUS(status) == 77)
-		cr_skip_test("mounting is not allowed");
+		hf_skip_now("mounting is not allowed");
 	cr_expect_eq(status, 0, "%x", (unsigned)status);
 }
 
@@ -386,7 +387,7 @@ Test(policy_find, home, .init = setup, .fini = teardown)
 	(void)fclose(file);
 	status = in_child(beyond_home);
 	if (WEXITSTATUS(status) == 77)
-		cr_skip_test("chroot is not allowed");
+		hf_skip_now("chroot is not allowed");
 	cr_expect_eq(status, 0, "%x", (unsigned)status);
 }
 

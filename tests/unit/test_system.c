@@ -78,7 +78,7 @@ Test(system, home_is_not_from_the_environment)
 
 	cr_assert_eq(setenv("HOME", "/nonexistent", 1), 0);
 	if (!entry)
-		cr_skip_test("this user is not in the user database");
+		hf_skip_now("this user is not in the user database");
 	cr_assert_eq(hf_system_home(&home), 0);
 	cr_expect_str_eq(home, entry->pw_dir);
 }
@@ -88,7 +88,7 @@ Test(system, home_of_nobody_at_all)
 	char *home = NULL;
 
 	if (geteuid() != 0)
-		cr_skip_test("needs root");
+		hf_skip_now("needs root");
 	cr_assert_eq(seteuid(3999999), 0);
 	cr_expect_eq(hf_system_home(&home), -ENOENT);
 	cr_assert_eq(unsetenv("XDG_STATE_HOME"), 0);

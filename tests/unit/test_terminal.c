@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "platform/file.h"
+#include "support/check.h"
 
 TestSuite(terminal, .timeout = 60);
 
@@ -24,7 +25,7 @@ static int open_terminal(int *ret_master)
 	if (*ret_master < 0 || grantpt(*ret_master) < 0 ||
 	    unlockpt(*ret_master) < 0 ||
 	    ptsname_r(*ret_master, name, sizeof(name)) != 0)
-		cr_skip_test("no terminals here");
+		hf_skip_now("no terminals here");
 	return open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
 }
 
