@@ -5,10 +5,13 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "core/json.h"
+#include "core/policy_internal.h"
+#include "support/check.h"
 
 static int parse(struct hf_policy *policy, const char *text,
 		 struct hf_error *err)
@@ -239,7 +242,6 @@ Test(policy_file, home)
 		{"/home/u", "a~/b", "a~/b"},
 		{"/home/u", "~", NULL},
 		{"/home/u", "~x/a", NULL},
-		{NULL, "~/a", NULL},
 		{NULL, "a", "a"},
 	};
 
@@ -263,6 +265,38 @@ Test(policy_file, home)
 			cr_expect_str_eq(hf_patterns_text(policy.protect, 0),
 					 rows[i].text);
 	}
+}
+
+static int parse_tilde(struct hf_policy *policy, struct hf_error *err)
+{
+	static const char text[] = "{\"protect\": [\"~/a\"]}";
+
+	return hf_policy_parse(policy, "p", text, strlen(text), NULL, err);
+}
+
+Test(policy_file, home_by_the_user_database)
+{
+	cleanup_policy struct hf_policy policy = HF_POLICY_INIT;
+	cleanup_free char *home = hf_policy_home();
+	cleanup_free char *escaped = hf_pattern_escape(home);
+	struct hf_error err;
+
+	cr_assert_not_null(escaped);
+	cr_assert_eq(parse_tilde(&policy, &err), 0);
+	cr_expect_eq(strncmp(hf_patterns_text(policy.protect, 0), escaped,
+			     strlen(escaped)),
+		     0);
+}
+
+Test(policy_file, no_home_in_the_user_database)
+{
+	cleanup_policy struct hf_policy policy = HF_POLICY_INIT;
+	struct hf_error err;
+
+	/* Nobody has this number. */
+	if (setresuid(54321, 54321, 54321) < 0)
+		hf_skip_now("only root can become somebody else");
+	cr_expect_eq(parse_tilde(&policy, &err), HF_ERR_USAGE);
 }
 
 /* -- the schema ------------------------------------------------------- */
