@@ -155,7 +155,8 @@ static int add_literals(const struct hf_scan_options *options,
 		if (rc < 0)
 			return rc;
 	}
-	hf_tree_sort_merge(tree);
+	if (tree->count > count)
+		hf_tree_sort_merge(tree);
 	return 0;
 }
 
@@ -181,7 +182,8 @@ static int add_before(const struct hf_tree *before, struct hf_tree *tree,
 			return hf_fail_memory(err);
 		hf_scan_set_absent(entry);
 	}
-	hf_tree_sort_merge(tree);
+	if (tree->count > count)
+		hf_tree_sort_merge(tree);
 	return 0;
 }
 

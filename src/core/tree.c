@@ -96,17 +96,54 @@ static int compare_entries(const void *a, const void *b)
 	return hf_path_compare(left->path, right->path);
 }
 
-/* Sort; a walk adds in order already, and finding that out is cheap. */
-static void sort(struct hf_tree *tree,
-		 int (*compare)(const void *a, const void *b))
+typedef int compare_function(const void *a, const void *b);
+
+/* How many entries stand in order from the first on. */
+static size_t sorted_count(const struct hf_tree *tree,
+			   compare_function *compare)
 {
-	for (size_t i = 1; i < tree->count; i++) {
-		if (compare(&tree->entries[i - 1], &tree->entries[i]) >= 0) {
-			qsort(tree->entries, tree->count,
-			      sizeof(*tree->entries), compare);
-			return;
-		}
+	size_t count = tree->count > 0 ? 1 : 0;
+
+	while (count < tree->count &&
+	       compare(&tree->entries[count - 1], &tree->entries[count]) < 0)
+		count++;
+	return count;
+}
+
+/* Merge the sorted tail of count entries into the sorted ones before it. */
+static void merge(struct hf_tree *tree, const struct hf_entry *tail,
+		  size_t count, compare_function *compare)
+{
+	size_t left = tree->count - count;
+	size_t end = tree->count;
+
+	while (count > 0) {
+		if (left > 0 &&
+		    compare(&tree->entries[left - 1], &tail[count - 1]) > 0)
+			tree->entries[--end] = tree->entries[--left];
+		else
+			tree->entries[--end] = tail[--count];
 	}
+}
+
+/* A walk adds in order, and a little is added behind: only that is sorted. */
+static void sort(struct hf_tree *tree, compare_function *compare)
+{
+	const size_t sorted = sorted_count(tree, compare);
+	const size_t count = tree->count - sorted;
+	cleanup_free struct hf_entry *tail = NULL;
+
+	if (count == 0)
+		return;
+	tail = calloc(count, sizeof(*tail));
+	if (!tail) {
+		qsort(tree->entries, tree->count, sizeof(*tree->entries),
+		      compare);
+		return;
+	}
+	memcpy(tail, tree->entries + sorted, count * sizeof(*tail));
+	qsort(tail, count, sizeof(*tail), compare);
+	merge(tree, tail, count, compare);
 }
 
 int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)

@@ -121,6 +121,39 @@ Test(tree, merge_prefers_what_is_no_ancestor)
 	cr_expect_eq(tree.entries[1].role, HF_ROLE_ALLOWED);
 }
 
+Test(tree, what_is_added_behind_is_sorted_in)
+{
+	static const char *const tails[] = {
+		"0", "9", "48", "84", "0159", "9510", "35353", "123456789",
+	};
+	static const char in_order[] = "1357";
+
+	for (size_t t = 0; t < HF_COUNT(tails); t++) {
+		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+		char path[2] = "";
+
+		for (const char *c = in_order; *c != '\0'; c++) {
+			path[0] = *c;
+			cr_assert(hf_tree_add(&tree, path));
+		}
+		for (const char *c = tails[t]; *c != '\0'; c++) {
+			path[0] = *c;
+			cr_assert(hf_tree_add(&tree, path));
+		}
+		hf_tree_sort_merge(&tree);
+		for (size_t i = 1; i < tree.count; i++)
+			cr_expect_lt(tree.entries[i - 1].path[0],
+				     tree.entries[i].path[0], "%s", tails[t]);
+		for (char c = '0'; c <= '9'; c++) {
+			path[0] = c;
+			cr_expect_eq(hf_tree_find(&tree, path) != NULL,
+				     strchr(in_order, c) ||
+					     strchr(tails[t], c),
+				     "%s: %c", tails[t], c);
+		}
+	}
+}
+
 Test(tree, a_copy_lives_on_its_own)
 {
 	cleanup_tree struct hf_tree copy = HF_TREE_INIT;
