@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public API as another program meets it: the shared library, its header. */
+/* The exported functions, as a program that links the library calls them. */
 #include "holdfast/holdfast.h"
 
 #include <criterion/criterion.h>
@@ -12,191 +12,277 @@
 #include "support/check.h"
 #include "support/tmpdir.h"
 
-static char *top;
-static int root_fd = -1;
+static char *dir;
+static int dir_fd = -1;
+static char root[128];
+static char store[128];
 static hf_project *project;
+static struct hf_error err;
 
-static void open_project(void)
+static const char *const protect[] = {"*.toml", NULL};
+
+static hf_project_options options(void)
 {
-	static const char *const protect[] = { "*.toml", NULL };
-	char root[64];
-	char store[64];
-	const hf_project_options options = {
-		.struct_size = sizeof(options),
+	return (hf_project_options){
+		.struct_size = sizeof(hf_project_options),
 		.root = root,
 		.store = store,
 		.protect = protect,
 	};
-	struct hf_error err;
-
-	(void)snprintf(root, sizeof(root), "%s/root", top);
-	(void)snprintf(store, sizeof(store), "%s/store", top);
-	cr_assert_eq(hf_project_open(&options, &project, &err), HF_OK, "%s",
-		     err.text);
-	cr_expect_str_eq(hf_project_root(project), root);
-	cr_expect_str_eq(hf_project_store(project), store);
 }
 
-static void plant(void)
+static void setup(void)
 {
-	char root[64];
+	hf_project_options given;
 
-	top = hf_tmpdir_make();
-	(void)snprintf(root, sizeof(root), "%s/root", top);
+	dir = hf_tmpdir_make();
+	(void)snprintf(root, sizeof(root), "%s/project", dir);
+	(void)snprintf(store, sizeof(store), "%s/store", dir);
 	cr_assert_eq(mkdir(root, 0755), 0);
-	root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	hf_put_file(root_fd, "a.toml", "a = 1\n");
-	hf_put_file(root_fd, "b.toml", "b = 1\n");
-	open_project();
+	dir_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert(dir_fd >= 0);
+	hf_put_file(dir_fd, "a.toml", "one");
+	hf_put_file(dir_fd, "b.toml", "two");
+	given = options();
+	cr_assert_eq(hf_project_open(&given, &project, &err), 0, "%s",
+		     err.text);
 }
 
-static void cut(void)
+static void teardown(void)
 {
 	hf_project_close(project);
-	(void)close(root_fd);
-	hf_tmpdir_remove(top);
+	(void)close(dir_fd);
+	hf_tmpdir_remove(dir);
 }
 
-TestSuite(library, .init = plant, .fini = cut);
+TestSuite(library, .init = setup, .fini = teardown, .timeout = 60);
 
-/* What differs now, as "path:change " for each. */
-static const char *differences(char *out, size_t size)
+static void record(void)
+{
+	const char *snapshot = NULL;
+
+	cr_assert_eq(hf_project_snapshot(project, &snapshot, &err), 0, "%s",
+		     err.text);
+	cr_assert(snapshot && snapshot[0] != '\0');
+}
+
+static size_t differences(void)
 {
 	hf_difference *difference = NULL;
-	struct hf_error err;
-	size_t len = 0;
+	size_t count;
 
-	cr_assert_eq(hf_project_compare(project, NULL, &difference, &err),
-		     HF_OK, "%s", err.text);
-	out[0] = '\0';
-	for (size_t i = 0; i < hf_difference_count(difference); i++)
-		len += (size_t)snprintf(out + len, size - len, "%s:%u ",
-					hf_difference_path(difference, i),
-					hf_difference_change(difference, i) &
-						~(unsigned)HF_CHANGE_METADATA);
+	cr_assert_eq(hf_project_compare(project, NULL, &difference, &err), 0,
+		     "%s", err.text);
+	count = hf_difference_count(difference);
 	hf_difference_free(difference);
-	return out;
+	return count;
 }
 
-Test(library, version)
-{
-	unsigned parts[3];
-	char rest;
+/* -- opening
+ * --------------------------------------------------------------------- */
 
-	cr_expect_eq(sscanf(hf_version(), "%u.%u.%u%c", &parts[0], &parts[1],
-			    &parts[2], &rest),
-		     3);
+Test(library, tells_where_things_are)
+{
+	cr_expect_str_eq(hf_project_root(project), root);
+	cr_expect_str_eq(hf_project_store(project), store);
+	cr_expect(strchr(hf_version(), '.') != NULL);
 }
 
-Test(library, snapshot_compare_restore_undo)
+Test(library, refuses_structures_of_no_size)
 {
-	hf_restore_result result = { .struct_size = sizeof(result) };
-	hf_restore_result undone = { .struct_size = sizeof(undone) };
-	const char *const only_b[] = { "b.toml", NULL };
-	const int descriptors = hf_open_descriptors();
-	char first[64];
-	char text[256];
-	const char *name;
-	struct hf_error err;
+	hf_project_options wrong = options();
+	hf_restore_result restored = {.struct_size = sizeof(size_t)};
+	hf_guard_result guarded = {.struct_size = 0};
+	const char *const argv[] = {"true", NULL};
+	hf_project *untouched = NULL;
 
-	cr_assert_eq(hf_project_snapshot(project, &name, &err), HF_OK);
-	(void)snprintf(first, sizeof(first), "%s", name);
-	cr_assert_eq(hf_project_snapshot(project, &name, &err), HF_OK);
-	cr_expect_str_eq(name, first, "an unchanged tree has a new snapshot");
-	cr_expect_str_eq(differences(text, sizeof(text)), "");
+	wrong.struct_size = 0;
+	cr_expect_eq(hf_project_open(&wrong, &untouched, &err), HF_ERR_USAGE);
+	wrong.struct_size = sizeof(wrong) - 1;
+	cr_expect_eq(hf_project_open(&wrong, &untouched, &err), HF_ERR_USAGE);
+	cr_expect_null(untouched);
+	record();
+	cr_expect_eq(hf_project_restore(project, NULL, NULL, &restored, &err),
+		     HF_ERR_USAGE);
+	cr_expect_eq(hf_project_undo(project, NULL, &restored, &err),
+		     HF_ERR_USAGE);
+	cr_expect_eq(hf_project_guard(project, argv, &guarded, &err),
+		     HF_ERR_USAGE);
+	cr_expect(err.text[0] != '\0');
+}
 
-	hf_put_file(root_fd, "a.toml", "damage");
-	cr_assert_eq(unlinkat(root_fd, "b.toml", 0), 0);
-	cr_expect_str_eq(differences(text, sizeof(text)),
-			 "a.toml:1 b.toml:4 ");
+/* A later version's structure is larger. */
+Test(library, takes_a_larger_structure)
+{
+	struct {
+		hf_restore_result result;
+		char more[64];
+	} larger = {.result = {.struct_size = sizeof(larger)}};
 
-	cr_assert_eq(hf_project_restore(project, first, only_b, &result, &err),
-		     HF_OK, "%s", err.text);
-	cr_expect_eq(result.restored, 1);
-	cr_expect(hf_file_has(root_fd, "b.toml", "b = 1\n"));
-	cr_expect(hf_file_has(root_fd, "a.toml", "damage"));
+	record();
+	cr_expect_eq(
+		hf_project_restore(project, NULL, NULL, &larger.result, &err),
+		0);
+}
 
-	cr_assert_eq(hf_project_restore(project, NULL, NULL, &result, NULL),
-		     HF_OK);
+Test(library, needs_no_place_for_an_error)
+{
+	hf_project_options wrong = options();
+	hf_restore_result result = {.struct_size = sizeof(result)};
+	hf_difference *difference = NULL;
+	hf_project *untouched = NULL;
+
+	wrong.struct_size = 0;
+	cr_expect_eq(hf_project_open(&wrong, &untouched, NULL), HF_ERR_USAGE);
+	cr_expect(hf_project_compare(project, NULL, &difference, NULL) < 0);
+	cr_expect(hf_project_restore(project, NULL, NULL, &result, NULL) < 0);
+	cr_expect(hf_project_undo(project, NULL, &result, NULL) < 0);
+	cr_expect_eq(hf_project_snapshot(project, NULL, NULL), 0);
+	cr_expect(hf_project_compare(project, "no-such", &difference, NULL) <
+		  0);
+	cr_expect_null(difference);
+	hf_project_close(NULL);
+	hf_difference_free(NULL);
+}
+
+Test(library, refuses_a_wrong_policy)
+{
+	static const char *const wrong_patterns[] = {"../up", NULL};
+	hf_project_options wrong = options();
+	hf_project *untouched = NULL;
+
+	wrong.protect = wrong_patterns;
+	cr_expect_eq(hf_project_open(&wrong, &untouched, &err), HF_ERR_USAGE);
+	cr_expect_null(untouched);
+	cr_expect(strstr(err.text, "../up") != NULL, "%s", err.text);
+}
+
+/* -- recording, comparing, restoring
+ * ------------------------------------------------ */
+
+Test(library, records_once_what_does_not_change)
+{
+	const char *first = NULL;
+	const char *second = NULL;
+	char name[64];
+
+	cr_assert_eq(hf_project_snapshot(project, &first, &err), 0);
+	(void)snprintf(name, sizeof(name), "%s", first);
+	cr_assert_eq(hf_project_snapshot(project, &second, &err), 0);
+	cr_expect_str_eq(second, name);
+	hf_put_file(dir_fd, "a.toml", "changed");
+	cr_assert_eq(hf_project_snapshot(project, &second, &err), 0);
+	cr_expect_str_neq(second, name);
+}
+
+Test(library, tells_what_differs)
+{
+	hf_difference *difference = NULL;
+
+	record();
+	cr_expect_eq(differences(), 0);
+	hf_put_file(dir_fd, "a.toml", "ONE");
+	cr_assert_eq(unlinkat(dir_fd, "b.toml", 0), 0);
+	hf_put_file(dir_fd, "c.toml", "new");
+	cr_assert_eq(hf_project_compare(project, NULL, &difference, &err), 0);
+	cr_assert_eq(hf_difference_count(difference), 3);
+	cr_expect_str_eq(hf_difference_path(difference, 0), "a.toml");
+	cr_expect(hf_difference_change(difference, 0) & HF_CHANGE_CONTENT);
+	cr_expect_str_eq(hf_difference_path(difference, 1), "b.toml");
+	cr_expect_eq(hf_difference_change(difference, 1), HF_CHANGE_MISSING);
+	cr_expect_str_eq(hf_difference_path(difference, 2), "c.toml");
+	cr_expect_eq(hf_difference_change(difference, 2), HF_CHANGE_ADDED);
+	hf_difference_free(difference);
+}
+
+Test(library, restores_and_undoes)
+{
+	static const char *const paths[] = {"a.toml", NULL};
+	hf_restore_result result = {.struct_size = sizeof(result)};
+
+	record();
+	hf_put_file(dir_fd, "a.toml", "bad");
+	cr_assert_eq(unlinkat(dir_fd, "b.toml", 0), 0);
+
+	cr_assert_eq(hf_project_restore(project, NULL, paths, &result, &err), 0,
+		     "%s", err.text);
 	cr_expect_eq(result.restored, 1);
 	cr_expect_eq(result.failed, 0);
-	cr_expect(hf_file_has(root_fd, "a.toml", "a = 1\n"));
-	cr_expect_str_eq(differences(text, sizeof(text)), "");
+	cr_expect(hf_file_has(dir_fd, "a.toml", "one"));
+	cr_expect(faccessat(dir_fd, "b.toml", F_OK, 0) < 0);
+	cr_assert(result.undo[0] != '\0');
 
-	cr_assert_eq(hf_project_undo(project, result.undo, &undone, &err),
-		     HF_OK, "%s", err.text);
-	cr_expect(hf_file_has(root_fd, "a.toml", "damage"));
-	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
+	cr_assert_eq(hf_project_undo(project, result.undo, &result, &err), 0,
+		     "%s", err.text);
+	cr_expect_eq(result.restored, 1);
+	cr_expect(hf_file_has(dir_fd, "a.toml", "bad"));
+
+	cr_assert_eq(hf_project_restore(project, NULL, NULL, &result, &err), 0,
+		     "%s", err.text);
+	cr_expect_eq(result.restored, 2);
+	cr_expect_eq(differences(), 0);
+	cr_assert_eq(hf_project_restore(project, NULL, NULL, &result, &err), 0);
+	cr_expect_eq(result.restored, 0);
+	cr_expect_str_eq(result.undo, "");
 }
+
+/* -- guarding
+ * ---------------------------------------------------------------------- */
 
 Test(library, guards_a_command)
 {
 	static const struct {
-		const char *name;
 		const char *script;
 		int status;
 		int code;
 		int signal;
-	} rows[] = {
-		{ "clean", "exit 0", 0, 0, 0 },
-		{ "its own status", "exit 7", 0, 7, 0 },
-		{ "a signal", "kill -TERM $$", 0, -1, 15 },
-		{ "not found", "exec /no/such/command", 0, 127, 0 },
-		{ "damage", "rm \"$0/root/a.toml\"; sleep 50", 97, -1, 9 },
+	} cases[] = {
+		{"exit 0", 0, 0, 0},
+		{"exit 7", 0, 7, 0},
+		{"kill -TERM $$", 0, -1, 15},
+		{"echo bad >a.toml; sleep 1000", 97, -1, 9},
+		{"rm b.toml; exit 0", 97, 0, 0},
 	};
-
 	const int descriptors = hf_open_descriptors();
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *const argv[] = { "/bin/sh", "-c", rows[i].script,
-					     top, NULL };
-		hf_guard_result result = { .struct_size = sizeof(result) };
-		struct hf_error err = { 0 };
-		int rc;
+	cr_assert_eq(fchdir(dir_fd), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *const argv[] = {"sh", "-c", cases[i].script, NULL};
+		hf_guard_result result = {.struct_size = sizeof(result)};
 
-		rc = hf_project_guard(project, argv, &result, &err);
-		cr_assert_eq(rc, HF_OK, "%s: %s", rows[i].name, err.text);
-		cr_expect_eq(result.status, rows[i].status, "%s: status %d",
-			     rows[i].name, result.status);
-		cr_expect_eq(result.command_code, rows[i].code, "%s: code %d",
-			     rows[i].name, result.command_code);
-		cr_expect_eq(result.command_signal, rows[i].signal,
-			     "%s: signal %d", rows[i].name,
-			     result.command_signal);
-		cr_expect(hf_file_has(root_fd, "a.toml", "a = 1\n"), "%s",
-			  rows[i].name);
+		cr_assert_eq(hf_project_guard(project, argv, &result, &err), 0,
+			     "%s: %s", cases[i].script, err.text);
+		cr_expect_eq(result.status, cases[i].status, "%s",
+			     cases[i].script);
+		cr_expect_eq(result.command_code, cases[i].code, "%s",
+			     cases[i].script);
+		cr_expect_eq(result.command_signal, cases[i].signal, "%s",
+			     cases[i].script);
+		cr_expect(hf_file_has(dir_fd, "a.toml", "one"));
+		cr_expect(hf_file_has(dir_fd, "b.toml", "two"));
 	}
-	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
+	cr_expect_eq(hf_open_descriptors(), descriptors);
 }
 
-Test(library, refuses_with_a_reason)
+Test(library, says_that_there_is_no_such_command)
 {
-	const char *const wrong[] = { "../x", NULL };
-	hf_project_options options = { .struct_size = sizeof(options),
-				       .root = top,
-				       .protect = wrong };
-	hf_project *other = NULL;
-	hf_difference *difference = NULL;
-	hf_restore_result result = { .struct_size = 0 };
-	struct hf_error err;
+	static const char *const argv[] = {"./none", NULL};
+	hf_guard_result result = {.struct_size = sizeof(result)};
 
-	cr_expect_eq(hf_project_open(&options, &other, &err), HF_ERR_USAGE);
-	cr_expect_neq(strlen(err.text), 0);
-	cr_expect_null(other);
-	options.struct_size = 0;
-	cr_expect_eq(hf_project_open(&options, &other, NULL), HF_ERR_USAGE);
+	cr_assert_eq(hf_project_guard(project, argv, &result, &err), 0);
+	cr_expect_eq(result.status, 127);
+	cr_expect_eq(result.command_code, -1);
+}
 
-	cr_expect_lt(hf_project_compare(project, NULL, &difference, &err), 0,
-		     "nothing is recorded yet");
-	cr_expect_null(difference);
-	cr_assert_eq(hf_project_snapshot(project, NULL, &err), HF_OK);
-	cr_expect_eq(hf_project_compare(project, "no-such", &difference, &err),
-		     HF_ERR_USAGE);
-	cr_expect_eq(hf_project_restore(project, NULL, NULL, &result, &err),
-		     HF_ERR_USAGE, "struct_size is not set");
-	result.struct_size = sizeof(result);
-	cr_expect_lt(hf_project_undo(project, "no-such", &result, &err), 0);
+Test(library, starts_nothing_where_nothing_is_protected)
+{
+	static const char *const argv[] = {"sh", "-c", ": >ran", NULL};
+	hf_guard_result result = {.struct_size = sizeof(result)};
 
-	hf_project_close(NULL);
-	hf_difference_free(NULL);
+	cr_assert_eq(fchdir(dir_fd), 0);
+	cr_assert_eq(unlinkat(dir_fd, "a.toml", 0), 0);
+	cr_assert_eq(unlinkat(dir_fd, "b.toml", 0), 0);
+	cr_expect(hf_project_guard(project, argv, &result, &err) < 0);
+	cr_expect(err.text[0] != '\0');
+	cr_expect(access("ran", F_OK) < 0);
 }
