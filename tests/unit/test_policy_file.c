@@ -3,8 +3,6 @@
 #include "core/policy.h"
 
 #include <criterion/criterion.h>
-#include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -392,23 +390,4 @@ Test(policy_file, schema)
 	compare_keys("{\"commands\":[{\"x\":0}]}",
 		     step(step(properties, "commands", "items"), "properties",
 			  NULL));
-}
-
-Test(policy_file, home_by_the_user_database)
-{
-	static const char text[] = "{\"protect\": [\"~/a\"]}";
-	cleanup_policy struct hf_policy policy = HF_POLICY_INIT;
-	const struct passwd *const user = getpwuid(geteuid());
-	cleanup_free char *home = user ? realpath(user->pw_dir, NULL) : NULL;
-	char wanted[PATH_MAX + 2];
-	struct hf_error err;
-
-	if (!home)
-		hf_skip_now("this user has no home directory");
-	(void)snprintf(wanted, sizeof(wanted), "%s/a", home);
-	cr_assert_eq(setenv("HOME", "/nowhere", 1), 0);
-	cr_assert_eq(hf_policy_parse(&policy, "p", text, sizeof(text) - 1,
-				     NULL, &err),
-		     0, "%s", err.text);
-	cr_expect_str_eq(hf_patterns_text(policy.protect, 0), wanted);
 }
