@@ -9,14 +9,15 @@
 #include "platform/file.h"
 #include "platform/system.h"
 
-/* Below malloc's threshold for mapping: its pages are reused by the next copy. */
-#define CHUNK	((size_t)64 << 10)
-#define BLOCK	((size_t)4096)
+/* Below malloc's threshold for mapping: its pages are reused by the next copy.
+ */
+#define CHUNK ((size_t)64 << 10)
+#define BLOCK ((size_t)4096)
 
 void hf_content_begin(struct hf_content_writer *writer, int fd,
 		      enum hf_content_mode mode)
 {
-	*writer = (struct hf_content_writer){ .fd = fd, .mode = mode };
+	*writer = (struct hf_content_writer){.fd = fd, .mode = mode};
 }
 
 static bool is_zero(const uint8_t *data, size_t len)
@@ -50,8 +51,9 @@ static int settle_zeros(struct hf_content_writer *writer)
 		return hf_file_seek(writer->fd, writer->size);
 	}
 	while (writer->zeros > 0) {
-		const size_t len = writer->zeros < sizeof(nothing) ?
-			(size_t)writer->zeros : sizeof(nothing);
+		const size_t len = writer->zeros < sizeof(nothing)
+					   ? (size_t)writer->zeros
+					   : sizeof(nothing);
 
 		rc = hf_file_write(writer->fd, nothing, len);
 		if (rc < 0)

@@ -16,14 +16,14 @@
 #include "base/text.h"
 #include "core/content.h"
 
-#define KEPT_FOLDER	"kept"
-#define OUTSIDE_FOLDER	"outside"
+#define KEPT_FOLDER    "kept"
+#define OUTSIDE_FOLDER "outside"
 /* How often a file that is being written is read. */
-#define TRIES		3
+#define TRIES	       3
 /* How many copies of one path a session keeps. */
-#define VARIANTS_MAX	10000
+#define VARIANTS_MAX   10000
 /* Room for "~10000" behind a name. */
-#define SUFFIX_LEN	6
+#define SUFFIX_LEN     6
 
 /* Where a copy is made: an open directory, and its path from the store. */
 struct folder {
@@ -31,15 +31,13 @@ struct folder {
 	struct hf_buffer path;
 };
 
-#define FOLDER_INIT	{ .fd = -1 }
-
 static void folder_done(struct folder *folder)
 {
 	hf_file_close_quietly(&folder->fd);
 	hf_buffer_done(&folder->path);
 }
 
-#define cleanup_folder	CLEANUP(folder_done)
+#define cleanup_folder CLEANUP(folder_done)
 
 /* The nth name for a copy of NAME: NAME, NAME~2, NAME~3, ... */
 static void name_variant(char out[HF_NAME_MAX + 1], const char *name,
@@ -314,8 +312,7 @@ static int keep_directory(const char *path, int folder_fd, const char *name,
 
 /* By kind; kept->stat is what was there before. */
 static int keep_at(const struct hf_kept_source *source, int folder_fd,
-		   const char *name, struct hf_kept *kept,
-		   struct hf_error *err)
+		   const char *name, struct hf_kept *kept, struct hf_error *err)
 {
 	int rc;
 
@@ -337,7 +334,7 @@ static int keep_in_folder(const struct hf_store *store,
 			  const struct hf_kept_source *source,
 			  struct hf_kept *kept, struct hf_error *err)
 {
-	cleanup_folder struct folder folder = FOLDER_INIT;
+	cleanup_folder struct folder folder = {.fd = -1};
 	char name[HF_NAME_MAX + 1];
 	int rc;
 
@@ -407,8 +404,7 @@ static int open_recorded(const struct hf_store *store, const char *kept_path,
 		return hf_fail(err, HF_ERR_CORRUPT,
 			       "cannot open '%s': it is no kept copy",
 			       HF_QUOTE(kept_path));
-	for (len = strcspn(at, "/"); at[len] != '\0';
-	     len = strcspn(at, "/")) {
+	for (len = strcspn(at, "/"); at[len] != '\0'; len = strcspn(at, "/")) {
 		const int from_fd =
 			fd >= 0 ? fd : store->folder_fd[HF_STORE_KEPT];
 		int next_fd;

@@ -156,7 +156,7 @@ static int apply(const struct target *target, const struct hf_entry *want,
 
 int hf_metadata_set(int fd, const struct hf_entry *want, struct hf_error *err)
 {
-	return apply(&(struct target){ .fd = fd }, want, err);
+	return apply(&(struct target){.fd = fd}, want, err);
 }
 
 int hf_metadata_set_at(int dir_fd, const char *name,
@@ -173,9 +173,9 @@ int hf_metadata_set_at(int dir_fd, const char *name,
 
 static int open_target(int dir_fd, const char *name, enum hf_kind kind)
 {
-	return kind == HF_KIND_DIRECTORY ?
-		       hf_file_open_directory_at(dir_fd, name) :
-		       hf_file_open_read_at(dir_fd, name);
+	return kind == HF_KIND_DIRECTORY
+		       ? hf_file_open_directory_at(dir_fd, name)
+		       : hf_file_open_read_at(dir_fd, name);
 }
 
 int hf_metadata_set_in_place(int dir_fd, const char *name,
@@ -215,6 +215,6 @@ int hf_metadata_set_in_place(int dir_fd, const char *name,
 		return rc;
 	rc = hf_file_sync(fd);
 	return rc < 0 ? hf_fail_system(err, rc, "cannot flush '%s'",
-				       HF_QUOTE(want->path)) :
-			0;
+				       HF_QUOTE(want->path))
+		      : 0;
 }

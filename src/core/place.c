@@ -11,8 +11,8 @@
 #include "core/scan.h"
 #include "platform/system.h"
 
-#define OWNER_ALL	0700u
-#define OWNER_CHANGES	0300u
+#define OWNER_ALL     0700u
+#define OWNER_CHANGES 0300u
 
 /* May the mode of a directory be in our way, and may we change it? */
 static bool is_ours(const struct hf_stat *stat)
@@ -142,7 +142,8 @@ int hf_place_unprotect_at(int dir_fd, const char *name, enum hf_kind kind,
 	uint32_t flags = 0;
 	int rc;
 
-	/* Flags are root's business; what root cannot open has other worries. */
+	/* Flags are root's business; what root cannot open has other worries.
+	 */
 	if (fd < 0)
 		return 0;
 	rc = hf_file_get_protection(fd, &flags);
@@ -165,8 +166,7 @@ int hf_place_unprotect(struct hf_place *place, struct hf_error *err)
 		return 0;
 	if (rc == 0)
 		rc = hf_place_unprotect_at(place->dir_fd, place->name,
-					   stat.kind,
-					   &place->name_protection);
+					   stat.kind, &place->name_protection);
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot unlock '%s'",
 				      HF_QUOTE(place->path));

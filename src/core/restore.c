@@ -42,9 +42,8 @@ static void note_failure(struct hf_restore_run *run, struct hf_step *step,
 bool hf_restore_may_begin(struct hf_restore_run *run, struct hf_step *step)
 {
 	const struct hf_step *const parent =
-		step->parent == HF_STEP_NONE ?
-			NULL :
-			&run->plan->steps[step->parent];
+		step->parent == HF_STEP_NONE ? NULL
+					     : &run->plan->steps[step->parent];
 	struct hf_error err;
 
 	/* What already stands can be worked in, wrong mode or not. */

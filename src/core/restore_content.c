@@ -18,9 +18,9 @@
 /* The steps of one content. */
 struct group {
 	struct hf_restore_run *run;
-	struct hf_step **steps;		/* borrowed, of the sorted list */
+	struct hf_step **steps; /* borrowed, of the sorted list */
 	size_t count;
-	size_t leader;			/* which of them the maker writes */
+	size_t leader; /* which of them the maker writes */
 	struct hf_file_maker maker;
 };
 
@@ -93,8 +93,8 @@ static void copy_to_others(struct group *group)
 		if (!hf_restore_may_begin(group->run, step))
 			continue;
 		fd = hf_file_open_read_at(place->dir_fd, place->tmp);
-		rc = fd < 0 ? hf_fail_system(&err, fd, "cannot read a copy") :
-			      hf_step_put_file(group->run->context, step, fd,
+		rc = fd < 0 ? hf_fail_system(&err, fd, "cannot read a copy")
+			    : hf_step_put_file(group->run->context, step, fd,
 					       &err);
 		hf_restore_finish(group->run, step, rc, &err);
 	}
@@ -230,9 +230,8 @@ static void run_packs(struct hf_restore_run *run, struct hf_step **steps,
 
 	for (size_t i = 0; i < count; i = end_of) {
 		end_of = i + 1;
-		while (end_of < count &&
-		       steps[end_of]->want->location.pack ==
-			       steps[i]->want->location.pack)
+		while (end_of < count && steps[end_of]->want->location.pack ==
+						 steps[i]->want->location.pack)
 			end_of++;
 		run_pack(run, steps + i, end_of - i);
 	}
@@ -253,8 +252,8 @@ void hf_restore_contents(struct hf_restore_run *run, bool in_place)
 		if (!is_wanted(step, in_place) ||
 		    !hf_restore_may_begin(run, step))
 			continue;
-		rc = steps ? hf_step_put_file(run->context, step, -1, &err) :
-			     hf_fail_memory(&err);
+		rc = steps ? hf_step_put_file(run->context, step, -1, &err)
+			   : hf_fail_memory(&err);
 		hf_restore_finish(run, step, rc, &err);
 	}
 }

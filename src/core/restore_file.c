@@ -18,7 +18,7 @@
 #include "core/swap.h"
 #include "platform/system.h"
 
-#define RIGHT	1
+#define RIGHT 1
 
 static int fail_file(struct hf_error *err, int rc, const char *verb,
 		     const struct hf_entry *want)
@@ -73,7 +73,7 @@ static int look(const struct hf_file_maker *maker, struct hf_stat *ret_stat,
 
 	rc = hf_file_stat_at(maker->place.dir_fd, maker->place.name, &stat);
 	if (rc == -ENOENT)
-		stat = (struct hf_stat){ .kind = HF_KIND_ABSENT };
+		stat = (struct hf_stat){.kind = HF_KIND_ABSENT};
 	else if (rc < 0)
 		return fail_file(err, rc, "look at", maker->step->want);
 	*ret_stat = stat;
@@ -95,8 +95,8 @@ static bool is_content_right(const struct hf_file_maker *maker,
 	if (now->kind != HF_KIND_FILE || now->size != want->stat.size ||
 	    !want->has_hash || hf_step_is_shared(want, now))
 		return false;
-	rc = hf_content_hash(maker->place.dir_fd, maker->place.name,
-			     want->path, &hash, &ignored);
+	rc = hf_content_hash(maker->place.dir_fd, maker->place.name, want->path,
+			     &hash, &ignored);
 	return rc == 0 && hf_hash_equal(&hash, &want->hash);
 }
 
@@ -109,8 +109,7 @@ static int open_for_writing(const struct hf_place *place,
 
 	if (fd != -EACCES || stat->uid != hf_system_uid())
 		return fd;
-	rc = hf_file_set_mode_at(place->dir_fd, place->name,
-				 stat->mode | 0600);
+	rc = hf_file_set_mode_at(place->dir_fd, place->name, stat->mode | 0600);
 	return rc < 0 ? fd : hf_file_open_write_at(place->dir_fd, place->name);
 }
 
@@ -206,7 +205,7 @@ int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
 {
 	const struct hf_restore_context *const context = maker->context;
 	struct hf_step *const step = maker->step;
-	struct hf_stat now = { .kind = HF_KIND_ABSENT };
+	struct hf_stat now = {.kind = HF_KIND_ABSENT};
 	int rc;
 
 	rc = look(maker, &now, err);

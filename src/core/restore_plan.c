@@ -16,7 +16,7 @@
 #include "base/path.h"
 #include "core/restore_plan.h"
 
-#define FIRST_CAPACITY	16
+#define FIRST_CAPACITY 16
 
 /* Never freed: what a step says that failed when memory was gone. */
 static const struct hf_error no_memory = {
@@ -53,12 +53,11 @@ const char *hf_step_path(const struct hf_step *step)
 }
 
 int hf_plan_add(struct hf_plan *plan, const struct hf_step *step,
-		    struct hf_error *err)
+		struct hf_error *err)
 {
 	if (plan->count == plan->capacity) {
-		const size_t capacity =
-			plan->capacity > 0 ? 2 * plan->capacity :
-					     FIRST_CAPACITY;
+		const size_t capacity = plan->capacity > 0 ? 2 * plan->capacity
+							   : FIRST_CAPACITY;
 		struct hf_step *steps;
 		size_t size;
 
@@ -97,8 +96,7 @@ bool hf_step_must_survive(const struct hf_entry *want,
 }
 
 enum hf_action hf_plan_choose(const struct hf_entry *want,
-				    const struct hf_entry *now,
-				    unsigned change)
+			      const struct hf_entry *now, unsigned change)
 {
 	if (!is_there(want))
 		return HF_ACTION_REMOVE;
@@ -271,7 +269,7 @@ static struct hf_step step_of(const struct hf_delta *delta)
 {
 	return (struct hf_step){
 		.action = hf_plan_choose(delta->before, delta->after,
-					delta->change),
+					 delta->change),
 		.want = delta->before,
 		.now = delta->after,
 		.change = delta->change,
@@ -304,7 +302,7 @@ struct planning {
 	struct hf_plan *plan;
 	const struct hf_deltas *deltas;
 	const struct hf_tree *want;
-	bool *is_planned;	/* for each entry of want */
+	bool *is_planned; /* for each entry of want */
 };
 
 static int add_directory(struct planning *planning,

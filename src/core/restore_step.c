@@ -10,7 +10,7 @@
 #include "core/scan.h"
 #include "core/swap.h"
 
-#define RIGHT	1
+#define RIGHT 1
 
 static int look(const struct hf_place *place, struct hf_tree *tree,
 		struct hf_entry *ret_entry, struct hf_error *err)
@@ -84,7 +84,7 @@ static int set_metadata_at(const struct hf_restore_context *context,
 {
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 	const struct hf_entry *const want = step->want;
-	struct hf_entry now = { .path = want->path };
+	struct hf_entry now = {.path = want->path};
 	int rc;
 
 	rc = look(place, &tree, &now, err);
@@ -176,14 +176,14 @@ static int is_content_right(const struct hf_place *place,
 			    const struct hf_entry *want, struct hf_error *err)
 {
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
-	struct hf_entry now = { .path = want->path };
+	struct hf_entry now = {.path = want->path};
 	int rc;
 
 	rc = look(place, &tree, &now, err);
 	if (rc < 0)
 		return rc;
-	return (hf_compare_entry(want, &now) &
-		~(unsigned)HF_CHANGE_METADATA) == 0;
+	return (hf_compare_entry(want, &now) & ~(unsigned)HF_CHANGE_METADATA) ==
+	       0;
 }
 
 static int put(const struct hf_restore_context *context, struct hf_step *step,
@@ -247,9 +247,10 @@ static int remove_addition(const struct hf_restore_context *context,
 		return rc;
 	rc = hf_file_stat_at(place.dir_fd, place.name, &stat);
 	if (rc != -ENOENT)
-		return hf_fail(err, HF_ERR_CHANGED,
-			       "cannot remove '%s': it was made again meanwhile",
-			       HF_QUOTE(place.path));
+		return hf_fail(
+			err, HF_ERR_CHANGED,
+			"cannot remove '%s': it was made again meanwhile",
+			HF_QUOTE(place.path));
 	return hf_place_close(&place, err);
 }
 

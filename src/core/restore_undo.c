@@ -16,8 +16,7 @@ static int compare_records(const void *left, const void *right)
 		*(const struct hf_kept_record *const *)left;
 	const struct hf_kept_record *const b =
 		*(const struct hf_kept_record *const *)right;
-	const int order =
-		hf_path_compare(a->replaced->path, b->replaced->path);
+	const int order = hf_path_compare(a->replaced->path, b->replaced->path);
 
 	if (order != 0)
 		return order;
@@ -35,8 +34,8 @@ static int add_record(struct hf_plan *plan, const struct hf_kept_record *record,
 		.want = record->replaced,
 		.now = now,
 		.change = change,
-		.source = record->kept_path[0] != '\0' ? record->kept_path :
-							 NULL,
+		.source =
+			record->kept_path[0] != '\0' ? record->kept_path : NULL,
 	};
 
 	return change == 0 ? 0 : hf_plan_add(plan, &step, err);

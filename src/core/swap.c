@@ -2,9 +2,9 @@
 /*
  * Keep, trade places, look at what came out, remove it.
  *
- * A crash leaves the name old or new.  Between the trade and the removal the old
- * state also stands at the temporary name; it was kept before, so a sweep may
- * remove it.
+ * A crash leaves the name old or new.  Between the trade and the removal the
+ * old state also stands at the temporary name; it was kept before, so a sweep
+ * may remove it.
  */
 #include "core/swap.h"
 
@@ -18,17 +18,18 @@
 #include "core/swap_set.h"
 
 /* How often the name may change between keeping and trading. */
-#define TRIES	5
+#define TRIES 5
 
 /* hf_swap_set_keep() and trade() return this to begin again. */
-#define AGAIN	1
+#define AGAIN 1
 
 static int fail_trade(struct hf_error *err, int rc, const char *path)
 {
 	if (rc == -EBUSY)
-		return hf_fail(err, HF_ERR_BUSY,
-			       "cannot replace '%s': something is mounted there",
-			       HF_QUOTE(path));
+		return hf_fail(
+			err, HF_ERR_BUSY,
+			"cannot replace '%s': something is mounted there",
+			HF_QUOTE(path));
 	if (rc == -EXDEV)
 		return hf_fail(err, HF_ERR_BUSY,
 			       "cannot replace '%s': it cannot be moved",
@@ -90,8 +91,8 @@ static int trade_by_renames(struct hf_place *place, enum hf_kind old_kind,
 	int rc;
 
 	if (old_kind != HF_KIND_DIRECTORY && new_kind != HF_KIND_DIRECTORY) {
-		rc = hf_file_rename_at(place->dir_fd, place->tmp,
-				       place->dir_fd, place->name);
+		rc = hf_file_rename_at(place->dir_fd, place->tmp, place->dir_fd,
+				       place->name);
 		if (rc < 0)
 			return fail_trade(err, rc, place->path);
 		place->tmp[0] = '\0';
@@ -173,7 +174,7 @@ static int swap_once(const struct hf_restore_context *context,
 int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
 	    struct hf_step *step, struct hf_error *err)
 {
-	struct hf_stat stat = { .kind = HF_KIND_ABSENT };
+	struct hf_stat stat = {.kind = HF_KIND_ABSENT};
 	int rc = AGAIN;
 
 	if (place->tmp[0] != '\0') {

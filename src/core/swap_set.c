@@ -18,8 +18,8 @@
 #include "core/scan.h"
 #include "platform/system.h"
 
-#define FIRST_CAPACITY	4
-#define OWNER_ALL	0700u
+#define FIRST_CAPACITY 4
+#define OWNER_ALL      0700u
 
 /* One name on a walk. */
 struct at {
@@ -30,15 +30,15 @@ struct at {
 };
 
 /* Out of line: a quoted name takes 16 KiB of stack, and its callers recurse. */
-__attribute__((noinline)) static int
-fail_at(struct hf_error *err, int rc, const char *verb, const char *path)
+__attribute__((noinline)) static int fail_at(struct hf_error *err, int rc,
+					     const char *verb, const char *path)
 {
 	return hf_fail_system(err, rc, "cannot %s '%s'", verb, HF_QUOTE(path));
 }
 
-__attribute__((noinline)) static int
-refuse(struct hf_error *err, enum hf_code code, const char *path,
-       const char *why)
+__attribute__((noinline)) static int refuse(struct hf_error *err,
+					    enum hf_code code, const char *path,
+					    const char *why)
 {
 	return hf_fail(err, code, "cannot keep '%s': %s", HF_QUOTE(path), why);
 }
@@ -56,8 +56,8 @@ static int add_item(struct hf_swap_set *set, struct hf_kept *kept,
 		    struct hf_error *err)
 {
 	if (set->count == set->capacity) {
-		const size_t capacity = set->capacity > 0 ? 2 * set->capacity :
-							    FIRST_CAPACITY;
+		const size_t capacity =
+			set->capacity > 0 ? 2 * set->capacity : FIRST_CAPACITY;
 		struct hf_kept *items;
 		size_t size;
 
@@ -262,8 +262,8 @@ static int keep_content(struct hf_swap_set *set, const struct at *at,
 	if (rc < 0)
 		return rc;
 	fd = open_directory(at, stat, &is_opened);
-	rc = fd < 0 ? fail_at(err, fd, "open", at->path) :
-		      walk(set, at, fd, keep_leaving, err);
+	rc = fd < 0 ? fail_at(err, fd, "open", at->path)
+		    : walk(set, at, fd, keep_leaving, err);
 	if (!is_opened)
 		return rc;
 	back = hf_file_set_mode_at(at->dir_fd, at->name, stat->mode);
@@ -275,7 +275,7 @@ static int keep_content(struct hf_swap_set *set, const struct at *at,
 static int keep_all(struct hf_swap_set *set, const struct at *at,
 		    bool is_leaving, struct hf_error *err)
 {
-	struct hf_stat stat = { .kind = HF_KIND_ABSENT };
+	struct hf_stat stat = {.kind = HF_KIND_ABSENT};
 	uint32_t flags = 0;
 	int rc;
 
@@ -349,8 +349,8 @@ static const struct hf_kept *find_item(const struct hf_swap_set *set,
 
 	if (set->sorted_count == 0)
 		return NULL;
-	return bsearch(&key, set->items, set->sorted_count,
-		       sizeof(*set->items), compare_items);
+	return bsearch(&key, set->items, set->sorted_count, sizeof(*set->items),
+		       compare_items);
 }
 
 /*
@@ -363,8 +363,7 @@ static bool is_kept(const struct hf_kept *kept, const struct at *at,
 	struct hf_error ignored;
 	struct hf_hash hash;
 
-	if (!kept || kept->stat.kind != now->kind ||
-	    kept->stat.ino != now->ino)
+	if (!kept || kept->stat.kind != now->kind || kept->stat.ino != now->ino)
 		return false;
 	if (now->kind != HF_KIND_FILE)
 		return true;
@@ -404,11 +403,11 @@ static int remove_entry(struct hf_swap_set *set, const struct at *at,
 		return rc;
 	rc = hf_file_stat_at(at->dir_fd, at->name, &now);
 	if (rc == 0)
-		rc = now.kind == HF_KIND_DIRECTORY ?
-			     hf_file_rmdir_at(at->dir_fd, at->name) :
-			     hf_file_unlink_at(at->dir_fd, at->name);
-	return rc < 0 && rc != -ENOENT ? fail_at(err, rc, "remove", at->path) :
-					 0;
+		rc = now.kind == HF_KIND_DIRECTORY
+			     ? hf_file_rmdir_at(at->dir_fd, at->name)
+			     : hf_file_unlink_at(at->dir_fd, at->name);
+	return rc < 0 && rc != -ENOENT ? fail_at(err, rc, "remove", at->path)
+				       : 0;
 }
 
 /* Make sure it is kept, and empty it. */

@@ -2,9 +2,9 @@
 /*
  * Every call of a restore fails in turn, or is the last one before the end.
  *
- * Whatever happens: each protected file is what it was or what it shall be, what
- * was replaced is kept whole, a success is a success, and the next restore puts
- * everything right.
+ * Whatever happens: each protected file is what it was or what it shall be,
+ * what was replaced is kept whole, a success is a success, and the next restore
+ * puts everything right.
  */
 #include "core/restore.h"
 
@@ -26,7 +26,7 @@
 #include "support/workbench.h"
 
 /* If wrapping is lost, so are most of these; the fewest are 50. */
-#define POINTS_MIN	40u
+#define POINTS_MIN 40u
 
 static struct hf_bench bench;
 
@@ -91,18 +91,19 @@ static void write_twin(void)
 static const struct row {
 	const char *name;
 	void (*damage)(void);
-	bool is_in_place;	/* a crash may leave a mixture */
+	bool is_in_place; /* a crash may leave a mixture */
 } rows[] = {
-	{ "file", cut_file, false },
-	{ "metadata", change_mode, false },
-	{ "missing directory", remove_directory, false },
-	{ "link", other_link, false },
-	{ "directory in place", directory_in_place, false },
-	{ "addition", add_file, false },
-	{ "hard links", write_twin, true },
+	{"file", cut_file, false},
+	{"metadata", change_mode, false},
+	{"missing directory", remove_directory, false},
+	{"link", other_link, false},
+	{"directory in place", directory_in_place, false},
+	{"addition", add_file, false},
+	{"hard links", write_twin, true},
 };
 
-/* -- what must hold --------------------------------------------------------- */
+/* -- what must hold ---------------------------------------------------------
+ */
 
 /* What is at path, hashed. */
 static struct hf_entry look_at(const char *path, struct hf_tree *tree)
@@ -167,16 +168,15 @@ static void check_steps(const struct row *row, unsigned n,
 		HF_SESSION_RECORD_INIT;
 	struct hf_error err;
 
-	cr_assert_eq(hf_journal_read(&bench.at.store, session_name, &session,
-				     &err),
-		     0, "%s", err.text);
+	cr_assert_eq(
+		hf_journal_read(&bench.at.store, session_name, &session, &err),
+		0, "%s", err.text);
 	for (size_t i = 0; i < bench.plan.count; i++) {
 		const struct hf_step *const step = &bench.plan.steps[i];
 		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
-		const struct hf_entry now =
-			look_at(hf_step_path(step), &tree);
-		const bool is_old = has_content_of(&now, step->now) ||
-				    step->change == 0;
+		const struct hf_entry now = look_at(hf_step_path(step), &tree);
+		const bool is_old =
+			has_content_of(&now, step->now) || step->change == 0;
 		const bool is_new = has_content_of(&now, step->want);
 
 		if (!(is_crash && row->is_in_place))
@@ -242,7 +242,8 @@ static void check_repair(const struct row *row, unsigned n)
 	forget_sessions();
 }
 
-/* -- faults ------------------------------------------------------------------ */
+/* -- faults ------------------------------------------------------------------
+ */
 
 struct parameter {
 	size_t row;
@@ -252,9 +253,9 @@ struct parameter {
 
 ParameterizedTestParameters(restore_faults, fail)
 {
-	static const int errors[] = { ENOSPC, EIO, EACCES, EINTR, EMFILE };
-	static struct parameter parameters[HF_COUNT(rows) * HF_COUNT(errors) *
-					   2];
+	static const int errors[] = {ENOSPC, EIO, EACCES, EINTR, EMFILE};
+	static struct parameter
+		parameters[HF_COUNT(rows) * HF_COUNT(errors) * 2];
 	size_t count = 0;
 
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
@@ -294,17 +295,15 @@ static void check_round(const struct row *row, int rc, const char *text)
 	cr_expect(has_fired || rc == 0, "%s: %s", row->name, text);
 	if (rc < 0)
 		cr_expect(text[0] != '\0', "%s: no message", row->name);
-	cr_expect(left == 0 ||
-			  (rc < 0 && arm_with->is_persistent &&
-			   arm_with->error != EINTR),
+	cr_expect(left == 0 || (rc < 0 && arm_with->is_persistent &&
+				arm_with->error != EINTR),
 		  "%s: temporary left, n=%u %s", row->name, arm_at, first_call);
 
 	/* Its steps borrow from what the next look replaces. */
 	bench.plan = (struct hf_plan)HF_PLAN_INIT;
 	differences = hf_bench_differences(&bench, false);
-	cr_expect(rc < 0 || differences == 0,
-		  "%s: failure swallowed, n=%u %s", row->name, arm_at,
-		  first_call);
+	cr_expect(rc < 0 || differences == 0, "%s: failure swallowed, n=%u %s",
+		  row->name, arm_at, first_call);
 	hf_plan_done(&plan);
 }
 
@@ -318,7 +317,7 @@ ParameterizedTest(struct parameter *parameter, restore_faults, fail)
 	hf_bench_record(&bench);
 	has_fired = true;
 	for (; has_fired; n++) {
-		struct hf_error err = { .text = "" };
+		struct hf_error err = {.text = ""};
 		int descriptors;
 		int rc;
 
@@ -339,7 +338,8 @@ ParameterizedTest(struct parameter *parameter, restore_faults, fail)
 	hf_bench_done(&bench);
 }
 
-/* -- crashes ------------------------------------------------------------------ */
+/* -- crashes ------------------------------------------------------------------
+ */
 
 ParameterizedTestParameters(restore_faults, die)
 {

@@ -52,8 +52,8 @@ static void look(struct hf_bench *bench)
 	hf_plan_done(&bench->plan);
 	hf_deltas_done(&bench->deltas);
 	hf_tree_done(&bench->now);
-	must(hf_snapshot_look(&bench->at.scan, &bench->manifest.tree, NULL, &bench->now,
-			      &err),
+	must(hf_snapshot_look(&bench->at.scan, &bench->manifest.tree, NULL,
+			      &bench->now, &err),
 	     "look", &err);
 	must(hf_compare(&bench->manifest.tree, &bench->now, &bench->deltas,
 			&err),
@@ -69,8 +69,8 @@ size_t hf_bench_differences(struct hf_bench *bench, bool is_loud)
 
 		hf_delta_describe(delta, &text);
 		(void)fprintf(stderr, "differs: %s: %s\n",
-			      delta->before ? delta->before->path :
-					      delta->after->path,
+			      delta->before ? delta->before->path
+					    : delta->after->path,
 			      text.data);
 	}
 	return bench->deltas.count;
@@ -138,8 +138,7 @@ static void look_at_session(struct hf_bench *bench)
 	hf_deltas_done(&bench->deltas);
 	hf_tree_done(&bench->now);
 	for (size_t i = 0; i < bench->session.kept_count; i++) {
-		const char *const path =
-			bench->session.kept[i].replaced->path;
+		const char *const path = bench->session.kept[i].replaced->path;
 		struct hf_entry *const entry = hf_tree_add(&bench->now, path);
 		const char *name;
 		int fd;
@@ -152,15 +151,16 @@ static void look_at_session(struct hf_bench *bench)
 		(void)close(fd);
 	}
 	hf_tree_sort_merge(&bench->now);
-	must(hf_scan_read(&bench->at.scan, &bench->now, NULL, true, NULL, &err), "read",
-	     &err);
+	must(hf_scan_read(&bench->at.scan, &bench->now, NULL, true, NULL, &err),
+	     "read", &err);
 }
 
 int hf_bench_undo(struct hf_bench *bench, struct hf_error *err)
 {
 	hf_plan_done(&bench->plan);
 	hf_session_record_done(&bench->session);
-	must(hf_journal_read(&bench->at.store, &bench->name, &bench->session, err),
+	must(hf_journal_read(&bench->at.store, &bench->name, &bench->session,
+			     err),
 	     "journal", err);
 	look_at_session(bench);
 	must(hf_restore_plan_undo(&bench->session, &bench->now, &bench->plan,

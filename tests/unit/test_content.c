@@ -11,7 +11,7 @@
 #include "platform/file.h"
 #include "support/tmpdir.h"
 
-#define KIB	((size_t)1024)
+#define KIB ((size_t)1024)
 
 static char *dir;
 static int dir_fd = -1;
@@ -34,26 +34,26 @@ TestSuite(content, .init = setup, .fini = teardown);
 static const struct row {
 	const char *name;
 	size_t runs[6];
-	size_t chunk;		/* how it comes */
+	size_t chunk; /* how it comes */
 	bool has_hole;
 } rows[] = {
-	{ "empty", { 0 }, 1, false },
-	{ "one byte", { 0, 1 }, 1, false },
-	{ "one zero", { 1 }, 1, false },
-	{ "short zeros", { 100, 100, 100, 100 }, 7, false },
-	{ "zeros just too short", { 60 * KIB, 1, 60 * KIB, 1 }, 4096, false },
-	{ "zeros in front", { 512 * KIB, 10 }, 4096, true },
-	{ "zeros behind", { 0, 10, 512 * KIB }, 4096, true },
-	{ "only zeros", { 512 * KIB }, 64 * KIB, true },
-	{ "zeros between", { 0, 5000, 512 * KIB, 5000 }, 64 * KIB, true },
-	{ "odd pieces", { 300 * KIB, 333, 300 * KIB, 777 }, 3333, true },
+	{"empty", {0}, 1, false},
+	{"one byte", {0, 1}, 1, false},
+	{"one zero", {1}, 1, false},
+	{"short zeros", {100, 100, 100, 100}, 7, false},
+	{"zeros just too short", {60 * KIB, 1, 60 * KIB, 1}, 4096, false},
+	{"zeros in front", {512 * KIB, 10}, 4096, true},
+	{"zeros behind", {0, 10, 512 * KIB}, 4096, true},
+	{"only zeros", {512 * KIB}, 64 * KIB, true},
+	{"zeros between", {0, 5000, 512 * KIB, 5000}, 64 * KIB, true},
+	{"odd pieces", {300 * KIB, 333, 300 * KIB, 777}, 3333, true},
 };
 
 static void check(const struct row *row, enum hf_content_mode mode)
 {
 	struct hf_content_writer writer;
-	cleanup_fd int fd = openat(dir_fd, "f", O_RDWR | O_CREAT | O_CLOEXEC,
-				   0600);
+	cleanup_fd int fd =
+		openat(dir_fd, "f", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct hf_error err;
 	struct hf_hash hash;
 	uint64_t copied;
@@ -73,8 +73,8 @@ static void check(const struct row *row, enum hf_content_mode mode)
 
 	hf_content_begin(&writer, fd, mode);
 	for (size_t at = 0; at < size; at += row->chunk) {
-		const size_t len = size - at < row->chunk ? size - at :
-							    row->chunk;
+		const size_t len =
+			size - at < row->chunk ? size - at : row->chunk;
 
 		cr_assert_eq(hf_content_write(&writer, data + at, len), 0);
 	}
@@ -109,9 +109,9 @@ Test(content, over)
 {
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
 		static char old[1024 * 1024];
-		const int fd = openat(dir_fd, "f",
-				      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				      0600);
+		const int fd =
+			openat(dir_fd, "f",
+			       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 		memset(old, 'o', sizeof(old));
 		cr_assert_eq(write(fd, old, sizeof(old)), (ssize_t)sizeof(old));

@@ -14,7 +14,7 @@
 #include "support/tmpdir.h"
 
 static struct hf_stored s;
-static const struct hf_name session = { "000001-20261130T030007Z" };
+static const struct hf_name session = {"000001-20261130T030007Z"};
 #define IN_SESSION(path) "kept/000001-20261130T030007Z/" path
 
 static void setup(void)
@@ -144,13 +144,13 @@ Test(kept, names_that_are_taken)
 		const char *path;
 		const char *kept;
 	} rows[] = {
-		{ "a", IN_SESSION("a") },
-		{ "a", IN_SESSION("a~2") },
-		{ "a", IN_SESSION("a~3") },
-		{ "a/x", IN_SESSION("a~4/x") },
-		{ "a/y", IN_SESSION("a~4/y") },
-		{ "/abs/a", IN_SESSION("outside/abs/a") },
-		{ "outside", IN_SESSION("outside~2") },
+		{"a", IN_SESSION("a")},
+		{"a", IN_SESSION("a~2")},
+		{"a", IN_SESSION("a~3")},
+		{"a/x", IN_SESSION("a~4/x")},
+		{"a/y", IN_SESSION("a~4/y")},
+		{"/abs/a", IN_SESSION("outside/abs/a")},
+		{"outside", IN_SESSION("outside~2")},
 	};
 	struct hf_error err;
 
@@ -234,15 +234,22 @@ Test(kept, mode_0000_of_ours)
 Test(kept, a_journal_leads_nowhere_else)
 {
 	static const char *const paths[] = {
-		"", "kept", "kept/", "store.json", "kept/a", "kept/../store.json",
-		"kept/x/../../store.json", "/etc/passwd", "kept//etc/passwd",
-		"keptx/a", "kept/link/passwd",
+		"",
+		"kept",
+		"kept/",
+		"store.json",
+		"kept/a",
+		"kept/../store.json",
+		"kept/x/../../store.json",
+		"/etc/passwd",
+		"kept//etc/passwd",
+		"keptx/a",
+		"kept/link/passwd",
 	};
 	struct hf_error err;
 
-	cr_assert_eq(symlinkat("/etc",
-			       s.store.folder_fd[HF_STORE_KEPT], "link"),
-		     0);
+	cr_assert_eq(
+		symlinkat("/etc", s.store.folder_fd[HF_STORE_KEPT], "link"), 0);
 	for (size_t i = 0; i < HF_COUNT(paths); i++)
 		cr_expect_lt(hf_kept_open(&s.store, paths[i], &err), 0, "%s",
 			     paths[i]);

@@ -87,7 +87,7 @@ static void open_secret(void)
 
 static void set_mtime(void)
 {
-	const struct timespec times[2] = { { .tv_sec = 5 }, { .tv_sec = 7 } };
+	const struct timespec times[2] = {{.tv_sec = 5}, {.tv_sec = 7}};
 
 	must(utimensat(bench.root_fd, "a.toml", times, 0), "utimensat");
 }
@@ -243,9 +243,18 @@ static void add_things(void)
 static void remove_everything(void)
 {
 	static const char *const files[] = {
-		"a.toml", "b.toml", "same.toml", "empty.toml", "secret.toml",
-		"data/big.bin", "data/sub/deep.bin", "link", "pipe", "twin1",
-		"twin2", "locked/file",
+		"a.toml",
+		"b.toml",
+		"same.toml",
+		"empty.toml",
+		"secret.toml",
+		"data/big.bin",
+		"data/sub/deep.bin",
+		"link",
+		"pipe",
+		"twin1",
+		"twin2",
+		"locked/file",
 	};
 
 	must(fchmodat(bench.root_fd, "locked", 0755, 0), "chmod");
@@ -281,49 +290,46 @@ static void write_through_other_name(void)
 	must(unlinkat(bench.root_fd, "cache", 0), "unlink");
 }
 
-
 static const struct row {
 	const char *name;
 	void (*damage)(void);
 	void (*check)(void);
-	const char *path;	/* of a step whose old content is kept, */
-	const char *kept;	/* and that content; NULL for none */
+	const char *path; /* of a step whose old content is kept, */
+	const char *kept; /* and that content; NULL for none */
 } rows[] = {
-	{ "nothing", NULL, NULL, NULL, NULL },
-	{ "cut", cut_file, NULL, "a.toml", "" },
-	{ "grown", grow_file, NULL, "a.toml", "a = 1\nmore = 2\n" },
-	{ "same length", same_length, NULL, "a.toml", "a = 7\n" },
-	{ "missing", remove_file, NULL, NULL, NULL },
-	{ "two of one content", remove_same, NULL, NULL, NULL },
-	{ "empty no more", fill_empty, NULL, "empty.toml", "no more\n" },
-	{ "mode", open_secret, NULL, NULL, NULL },
-	{ "mtime", set_mtime, NULL, NULL, NULL },
-	{ "locked", lock_directory, NULL, "data/big.bin", "" },
-	{ "locked all the way", lock_everything, NULL, NULL, NULL },
-	{ "in a locked directory", replace_in_locked, NULL, "locked/file",
-	  "other\n" },
-	{ "directory moved", move_directory, check_moved, NULL, NULL },
-	{ "case of the name", other_case, NULL, "A.toml", "a = 1\n" },
-	{ "names traded", trade_names, NULL, "a.toml", "b = 2\n" },
-	{ "link to a victim", link_to_victim, check_victim, "a.toml",
-	  "victim.txt" },
-	{ "directory in place", directory_in_place, check_directory_in_place,
-	  NULL, NULL },
-	{ "fifo in place", fifo_in_place, NULL, NULL, NULL },
-	{ "file for a directory", file_for_directory, NULL, "data",
-	  "a file\n" },
-	{ "link for a directory", link_for_directory, check_elsewhere, "data",
-	  "elsewhere" },
-	{ "another link", link_elsewhere, NULL, "link", "b.toml" },
-	{ "file for a link", file_for_link, NULL, "link", "a = 1\n" },
-	{ "no fifo", no_fifo, NULL, NULL, NULL },
-	{ "file for a fifo", file_for_fifo, NULL, "pipe", "data\n" },
-	{ "additions", add_things, NULL, "data/new/x", "x\n" },
-	{ "everything gone", remove_everything, NULL, NULL, NULL },
-	{ "hard links", write_twin, check_twins, "twin2",
-	  "a longer text\n" },
-	{ "through another name", write_through_other_name, NULL, "b.toml",
-	  "from cache\n" },
+	{"nothing", NULL, NULL, NULL, NULL},
+	{"cut", cut_file, NULL, "a.toml", ""},
+	{"grown", grow_file, NULL, "a.toml", "a = 1\nmore = 2\n"},
+	{"same length", same_length, NULL, "a.toml", "a = 7\n"},
+	{"missing", remove_file, NULL, NULL, NULL},
+	{"two of one content", remove_same, NULL, NULL, NULL},
+	{"empty no more", fill_empty, NULL, "empty.toml", "no more\n"},
+	{"mode", open_secret, NULL, NULL, NULL},
+	{"mtime", set_mtime, NULL, NULL, NULL},
+	{"locked", lock_directory, NULL, "data/big.bin", ""},
+	{"locked all the way", lock_everything, NULL, NULL, NULL},
+	{"in a locked directory", replace_in_locked, NULL, "locked/file",
+	 "other\n"},
+	{"directory moved", move_directory, check_moved, NULL, NULL},
+	{"case of the name", other_case, NULL, "A.toml", "a = 1\n"},
+	{"names traded", trade_names, NULL, "a.toml", "b = 2\n"},
+	{"link to a victim", link_to_victim, check_victim, "a.toml",
+	 "victim.txt"},
+	{"directory in place", directory_in_place, check_directory_in_place,
+	 NULL, NULL},
+	{"fifo in place", fifo_in_place, NULL, NULL, NULL},
+	{"file for a directory", file_for_directory, NULL, "data", "a file\n"},
+	{"link for a directory", link_for_directory, check_elsewhere, "data",
+	 "elsewhere"},
+	{"another link", link_elsewhere, NULL, "link", "b.toml"},
+	{"file for a link", file_for_link, NULL, "link", "a = 1\n"},
+	{"no fifo", no_fifo, NULL, NULL, NULL},
+	{"file for a fifo", file_for_fifo, NULL, "pipe", "data\n"},
+	{"additions", add_things, NULL, "data/new/x", "x\n"},
+	{"everything gone", remove_everything, NULL, NULL, NULL},
+	{"hard links", write_twin, check_twins, "twin2", "a longer text\n"},
+	{"through another name", write_through_other_name, NULL, "b.toml",
+	 "from cache\n"},
 };
 
 struct parameter {
@@ -345,7 +351,7 @@ ParameterizedTestParameters(restore, damage)
 
 static int64_t mtime_of(const char *path)
 {
-	struct hf_stat stat = { .mtime_ns = 0 };
+	struct hf_stat stat = {.mtime_ns = 0};
 
 	must(hf_file_stat_at(bench.root_fd, path, &stat), path);
 	return stat.mtime_ns;

@@ -50,14 +50,15 @@ static const struct hf_step *step_of(const char *path)
 
 static void restore(void)
 {
-	struct hf_error err = { .text = "" };
+	struct hf_error err = {.text = ""};
 
 	cr_assert_eq(hf_bench_restore(&bench, true, &err), 0, "%s", err.text);
 	cr_expect_eq(hf_bench_temporaries(&bench), 0);
 	cr_expect_eq(hf_bench_differences(&bench, true), 0);
 }
 
-/* -- flags ------------------------------------------------------------------ */
+/* -- flags ------------------------------------------------------------------
+ */
 
 static int flags_of(const char *name)
 {
@@ -81,7 +82,7 @@ static bool set_flags(const char *name, int flags)
 
 Test(restore_hard, protected_by_flags)
 {
-	static const char *const names[] = { "a.toml", "b.toml", "d/x", "d" };
+	static const char *const names[] = {"a.toml", "b.toml", "d/x", "d"};
 
 	begin(false);
 	hf_bench_record(&bench);
@@ -106,7 +107,8 @@ Test(restore_hard, protected_by_flags)
 	done();
 }
 
-/* -- extended attributes ----------------------------------------------------- */
+/* -- extended attributes -----------------------------------------------------
+ */
 
 Test(restore_hard, extended_attributes)
 {
@@ -132,7 +134,8 @@ Test(restore_hard, extended_attributes)
 	done();
 }
 
-/* -- mounts ------------------------------------------------------------------- */
+/* -- mounts -------------------------------------------------------------------
+ */
 
 /* Before anything is opened: descriptors stay in the mounts they came from. */
 static bool has_own_mounts(void)
@@ -159,8 +162,8 @@ Test(restore_hard, mounted_file_is_written_in_place)
 	hf_put_file(bench.root_fd, "a.toml", "damage\n");
 	cr_expect_eq(hf_bench_restore(&bench, true, &err), 0, "%s", err.text);
 	cr_expect(hf_file_has(bench.root_fd, "a.toml", "a = 1\n"));
-	cr_expect(hf_bench_kept_has(&bench, step_of("a.toml")->kept,
-				    "damage\n"));
+	cr_expect(
+		hf_bench_kept_has(&bench, step_of("a.toml")->kept, "damage\n"));
 	cr_expect_eq(hf_bench_temporaries(&bench), 0);
 	cr_assert_eq(umount(path), 0);
 	done();
@@ -193,7 +196,8 @@ Test(restore_hard, mounted_directory_in_the_way)
 	done();
 }
 
-/* -- the store ------------------------------------------------------------------ */
+/* -- the store
+ * ------------------------------------------------------------------ */
 
 Test(restore_hard, damaged_pack)
 {
@@ -245,7 +249,8 @@ Test(restore_hard, missing_pack)
 	done();
 }
 
-/* -- rights -------------------------------------------------------------------- */
+/* -- rights
+ * -------------------------------------------------------------------- */
 
 Test(restore_hard, owner_that_a_user_cannot_give)
 {
@@ -278,7 +283,8 @@ Test(restore_hard, owner_that_a_user_cannot_give)
 	done();
 }
 
-/* -- what stands in the way ----------------------------------------------------- */
+/* -- what stands in the way
+ * ----------------------------------------------------- */
 
 Test(restore_hard, too_deep)
 {
@@ -348,9 +354,10 @@ Test(restore_hard, sparse)
 	done();
 }
 
-/* -- somebody writes meanwhile ---------------------------------------------------- */
+/* -- somebody writes meanwhile
+ * ---------------------------------------------------- */
 
-#define VERSIONS	4000
+#define VERSIONS 4000
 
 /* Where each version that was written went. */
 static bool is_accounted[VERSIONS];

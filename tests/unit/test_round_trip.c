@@ -22,9 +22,9 @@
 #include "support/tmpdir.h"
 #include "support/workbench.h"
 
-#define ROUNDS	100
-#define NAMES	5
-#define DEPTH	3
+#define ROUNDS 100
+#define NAMES  5
+#define DEPTH  3
 
 /* A small generator of our own: the same everywhere for one seed. */
 struct dice {
@@ -40,13 +40,12 @@ static unsigned roll(struct dice *dice, unsigned sides)
 
 static void fill_file(struct dice *dice, int dir_fd, const char *name)
 {
-	static const unsigned sizes[] = { 0, 1, 10, 4096, 5000, 70000, 200000 };
+	static const unsigned sizes[] = {0, 1, 10, 4096, 5000, 70000, 200000};
 	const unsigned size = sizes[roll(dice, HF_COUNT(sizes))];
 	char *const data = calloc(1, size + 1);
-	const int fd = openat(dir_fd, name,
-			      O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
-				      O_CLOEXEC,
-			      0600);
+	const int fd = openat(
+		dir_fd, name,
+		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	/* A few distinct contents, so that some are equal; half are zeros. */
 	cr_assert(fd >= 0 && data);
@@ -60,10 +59,10 @@ static void fill_file(struct dice *dice, int dir_fd, const char *name)
 static void set_metadata(struct dice *dice, int dir_fd, const char *name,
 			 bool is_directory)
 {
-	static const mode_t modes[] = { 0644, 0600, 0444, 0755, 0000, 0700 };
+	static const mode_t modes[] = {0644, 0600, 0444, 0755, 0000, 0700};
 	const struct timespec times[2] = {
-		{ .tv_nsec = UTIME_OMIT },
-		{ .tv_sec = 1000 + roll(dice, 1000), .tv_nsec = 5 },
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = 1000 + roll(dice, 1000), .tv_nsec = 5},
 	};
 
 	(void)utimensat(dir_fd, name, times, AT_SYMLINK_NOFOLLOW);
@@ -232,8 +231,8 @@ static size_t compare_with(struct hf_bench *bench, const struct hf_tree *tree)
 
 		count++;
 		(void)fprintf(stderr, "after undo: %s: %s\n",
-			      delta->before ? delta->before->path :
-					      delta->after->path,
+			      delta->before ? delta->before->path
+					    : delta->after->path,
 			      hf_change_name(delta->change));
 	}
 	return count;
@@ -241,10 +240,10 @@ static size_t compare_with(struct hf_bench *bench, const struct hf_tree *tree)
 
 static void play(uint64_t seed, bool as_user)
 {
-	struct dice dice = { .state = seed };
+	struct dice dice = {.state = seed};
 	cleanup_tree struct hf_tree damaged = HF_TREE_INIT;
 	struct hf_bench bench;
-	struct hf_error err = { .text = "" };
+	struct hf_error err = {.text = ""};
 	int rc;
 
 	hf_bench_begin(&bench, "**", as_user);

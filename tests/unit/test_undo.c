@@ -34,14 +34,14 @@ TestSuite(undo, .init = setup, .fini = teardown);
 
 static void restore(void)
 {
-	struct hf_error err = { .text = "" };
+	struct hf_error err = {.text = ""};
 
 	cr_assert_eq(hf_bench_restore(&bench, true, &err), 0, "%s", err.text);
 }
 
 static void undo(void)
 {
-	struct hf_error err = { .text = "" };
+	struct hf_error err = {.text = ""};
 
 	cr_assert_eq(hf_bench_undo(&bench, &err), 0, "%s", err.text);
 }
