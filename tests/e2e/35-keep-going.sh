@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A run that goes on after damage; runs beside and inside each other; a run whose
+# processes all died.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+mkdir project/data
+for i in 1 2 3 4 5; do echo "data $i" >"project/data/$i.txt"; done
+remember project
+cd project
+
+# For the commands: wait until a condition holds.
+cat >"$dir/until.sh" <<'END'
+until_true()
+{
+	tries=0
+	until eval "$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 1000 ] || { echo "never: $1"; exit 9; }
+		sleep 0.02
+	done
+}
+END
+keep_going()	# STATUS SCRIPT
+{
+	expect "$1" "$holdfast" run --keep-going --report "$dir/report.json" \
+		--protect '*.toml' --protect data/ -- \
+		sh -c ". '$dir/until.sh'; $2"
+}
+
+# One file, damaged again and again: each time it is put back while the command
+# runs, and putting it back is no violation of its own.
+keep_going 97 '
+	for i in 1 2 3; do
+		echo damage >personas.toml
+		until_true "grep -q Personas personas.toml"
+	done
+	sleep 0.3
+	echo finished'
+grep -q finished "$dir/out" || fail 'the command was ended'
+report 'len(r["violations"]) == 1' 'v("personas.toml", "operation") == {"write"}' \
+	'v("personas.toml", "restored") == {True}' 'r["exit"]["command"]["code"] == 0'
+unchanged project
+
+# Several files, each in its own way, each twice.
+keep_going 97 '
+	for i in 1 2; do
+		echo damage >data/1.txt; rm data/2.txt; mv data/3.txt data/moved.txt
+		chmod 600 data/4.txt; echo new >data/new.txt
+		until_true "grep -q data data/1.txt && [ -e data/2.txt ]"
+		until_true "[ -e data/3.txt ] && [ ! -e data/moved.txt ]"
+		until_true "[ \$(stat -c %a data/4.txt) = 644 ]"
+		until_true "[ ! -e data/new.txt ]"
+	done
+	exit 5'
+said 'the command said 5'
+report 'r["exit"]["command"]["code"] == 5' \
+	'{x["path"] for x in r["violations"]} == {"data/1.txt", "data/2.txt",
+		"data/3.txt", "data/4.txt", "data/new.txt", "data/moved.txt"}' \
+	'all(x["restored"] for x in r["violations"])'
+unchanged project
+
+# A directory removed with all that is in it comes back, and is watched again.
+keep_going 97 '
+	for i in 1 2; do
+		rm -r data
+		until_true "[ -e data/1.txt ] && [ -e data/5.txt ]"
+	done
+	echo damage >data/5.txt
+	until_true "grep -q data data/5.txt"'
+unchanged project
+
+# A run inside a run is passed through: the run around it judges.
+sessions=$(find "$XDG_STATE_HOME" -path '*/sessions/*' | wc -l)
+expect 7 "$holdfast" run -- "$holdfast" run -- sh -c 'exit 7'
+expect 97 "$holdfast" run -- "$holdfast" run -- sh -c 'echo x >personas.toml; sleep 50'
+[ "$(find "$XDG_STATE_HOME" -path '*/sessions/*' | wc -l)" = $((sessions + 2)) ] ||
+	fail 'a run inside a run has a session of its own'
+unchanged project
+
+# Two at once on one root: each has its own session and status.
+. "$dir/until.sh"
+"$holdfast" run -- sh -c ". '$dir/until.sh'; : >'$dir/first'
+	until_true \"[ -e '$dir/second' ]\"; exit 3" 2>"$dir/first.err" &
+first=$!
+until_true "[ -e '$dir/first' ]"
+expect 4 "$holdfast" run -- sh -c ": >'$dir/second'; exit 4"
+status=0
+wait $first || status=$?
+[ $status = 3 ] || fail "the first of two ended with $status"
+unchanged project
+
+# What the command leaves behind is waited for, when the policy says so.
+echo '{ "protect": ["*.toml"], "leftovers": "wait" }' >holdfast.json
+expect 3 "$holdfast" run -- sh -c "setsid sh -c 'sleep 0.3; : >$dir/late' & exit 3"
+[ -e "$dir/late" ] || fail 'did not wait for what the command left behind'
+
+# A command that a rule names may change what the rule allows, and no other.
+cat >holdfast.json <<'END'
+{ "protect": ["*.toml"], "on-drift": "stop",
+  "commands": [ { "match": "sh allowed*", "allow": ["presets.toml"] } ] }
+END
+cat >"$dir/ok.sh" <<'END'
+echo "a = 1" >presets.toml
+END
+cp "$dir/ok.sh" allowed.sh
+cp "$dir/ok.sh" other.sh
+expect 98 "$holdfast" run -- true
+said 'changed since the last run' 'accept: holdfast snapshot'
+expect 0 "$holdfast" snapshot
+expect 97 "$holdfast" run -- sh other.sh
+expect 0 "$holdfast" run -- sh allowed.sh
+[ "$(cat presets.toml)" = 'a = 1' ] || fail 'an allowed change was undone'
+cp "$top/fixtures/sample/presets.toml" presets.toml
+
+# Drift stops the run; the command is not started.
+echo '# edited' >>personas.toml
+expect 98 "$holdfast" run -- sh -c ": >'$dir/started'"
+[ ! -e "$dir/started" ] || fail 'started in spite of drift'
+expect 0 "$holdfast" snapshot
+expect 0 "$holdfast" run -- true
+rm holdfast.json allowed.sh other.sh
+cp -p "$top/fixtures/sample/personas.toml" "$top/fixtures/sample/presets.toml" .
+expect 0 "$holdfast" snapshot
+remember project
+
+# All of its processes die at once: the next run does not take the damage for what
+# is right, and says what to do.
+die()
+{
+	expect 137 "$holdfast" run -- sh -c '
+		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$PPID/stat)
+		read -r children </proc/$front/task/$front/children
+		echo damage >personas.toml
+		kill -KILL $front $children $$'
+}
+die
+[ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'
+expect 98 "$holdfast" run -- true
+said 'did not end' 'holdfast restore' 'holdfast snapshot'
+expect 0 "$holdfast" restore
+unchanged project
+expect 0 "$holdfast" run -- true
+die
+expect 98 "$holdfast" run -- true
+expect 0 "$holdfast" snapshot
+expect 0 "$holdfast" run -- true
+[ "$(cat personas.toml)" = damage ] || fail 'what was accepted is gone'

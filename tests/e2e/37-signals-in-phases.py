@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A Ctrl-C at any moment of a run: before the command exists it ends holdfast, while it runs it ends the command,
+and afterwards it is noted, not obeyed.  Whatever the moment, nothing is lost or left.
+
+    37-signals-in-phases.py HOLDFAST SUPPORT
+"""
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HOLDFAST = os.path.abspath(sys.argv[1])
+FILES = 400
+SIZE = 8192
+# Moments of a run that damages everything, from its start.
+MOMENTS = 8
+
+
+def content(i):
+    return (b"file %d\n" % i) * (SIZE // 12)
+
+
+class Project:
+    def __init__(self):
+        self.base = tempfile.mkdtemp(prefix="hf-signals-")
+        self.root = os.path.join(self.base, "project")
+        self.mark = os.path.join(self.base, "ran")
+        os.mkdir(self.root)
+        for i in range(FILES):
+            with open(os.path.join(self.root, "%d.toml" % i), "wb") as f:
+                f.write(content(i))
+
+    def start(self, script):
+        """In a group of its own, as a shell with job control starts a job."""
+        env = dict(os.environ, XDG_STATE_HOME=os.path.join(self.base, "state"))
+        return subprocess.Popen([HOLDFAST, "run", "--root", self.root, "--", "sh", "-c", script], cwd=self.root,
+                                env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, process_group=0)
+
+    def left(self):
+        found = []
+        for name in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(name, "rb") as f:
+                    if self.base.encode() in f.read():
+                        found.append(name)
+            except OSError:
+                pass
+        return found
+
+    def check(self, what):
+        wrong = []
+        for i in range(FILES):
+            try:
+                with open(os.path.join(self.root, "%d.toml" % i), "rb") as f:
+                    if f.read() != content(i):
+                        wrong.append(i)
+            except OSError:
+                wrong.append(i)
+        names = set(os.listdir(self.root)) - {"%d.toml" % i for i in range(FILES)}
+        journals = glob.glob(os.path.join(self.base, "state/holdfast/*/sessions/*.open"))
+        for text, bad in (("damaged", wrong[:5]), ("left in the project", names), ("sessions left open", journals),
+                          ("processes left", self.left())):
+            if bad:
+                sys.exit("%s: %s: %s" % (what, text, bad))
+
+    def done(self):
+        shutil.rmtree(self.base, ignore_errors=True)
+
+
+def end(process, what, wanted):
+    try:
+        _out, text = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        sys.exit("%s: did not end" % what)
+    if process.returncode not in wanted:
+        sys.exit("%s: status %s, wanted one of %s: %s" % (what, process.returncode, wanted, text.decode()))
+    return text.decode("utf-8", "replace")
+
+
+def wait_for(what, condition):
+    limit = time.monotonic() + 30
+    while not condition():
+        if time.monotonic() > limit:
+            sys.exit("never happened: " + what)
+        time.sleep(0.002)
+
+
+def before_the_command(project):
+    """The first snapshot takes long: the signal comes while it is made."""
+    process = project.start(": >%s" % project.mark)
+    wait_for("the store", lambda: glob.glob(os.path.join(project.base, "state/holdfast/*")))
+    os.killpg(process.pid, signal.SIGINT)
+    text = end(process, "before the command", (-signal.SIGINT, 0))
+    if process.returncode != 0 and os.path.exists(project.mark):
+        sys.exit("the command ran after the interrupt: " + text)
+    end(project.start("exit 7"), "the run after an interrupted one", (7,))
+    project.check("before the command")
+
+
+def while_it_runs(project):
+    process = project.start(": >%s; sleep 1000" % project.mark)
+    wait_for("the command", lambda: os.path.exists(project.mark))
+    os.killpg(process.pid, signal.SIGINT)
+    end(process, "while it runs", (-signal.SIGINT,))
+    project.check("while it runs")
+
+
+def at_every_moment(project):
+    """Damage to everything; signals all the way through the end of the command, the look and the restore."""
+    for moment in range(MOMENTS):
+        if os.path.exists(project.mark):
+            os.unlink(project.mark)
+        what = "moment %d" % moment
+        process = project.start("trap '' INT; for f in *.toml; do echo bad >$f; done; : >%s; sleep 1000" %
+                                project.mark)
+        wait_for("damage", lambda: os.path.exists(project.mark) or process.poll() is not None)
+        time.sleep(moment * 0.04)
+        for _ in range(3):
+            try:
+                os.killpg(process.pid, signal.SIGINT)
+            except ProcessLookupError:
+                break
+        end(process, what, (97,))
+        project.check(what)
+
+
+def main():
+    for case in (before_the_command, while_it_runs, at_every_moment):
+        project = Project()
+        try:
+            case(project)
+        finally:
+            project.done()
+
+
+main()
