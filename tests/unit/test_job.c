@@ -37,7 +37,6 @@ struct seen {
 	pid_t guard;
 	pid_t settled_by;
 	int rc;
-	int err_code;
 	struct hf_job_result result;
 };
 
@@ -159,7 +158,6 @@ static pid_t begin(const struct hf_job_options *options)
 		(void)setpgid(0, 0);
 		seen->front = getpid();
 		seen->rc = hf_job_run(options, &seen->result, &err);
-		seen->err_code = err.code;
 		_exit(0);
 	}
 	hf_file_close_quietly(&life[1]);
@@ -204,10 +202,8 @@ Test(job, calls_hooks_in_order)
 	cr_expect_str_eq(seen->order, "asS");
 	cr_expect_eq(seen->rc, 0);
 	cr_expect_eq(seen->settled_by, seen->guard);
-	cr_expect_neq(seen->guard, seen->front);
 	cr_expect(seen->end.has_run && !seen->end.was_stopped &&
 		  !seen->end.is_survivor);
-	cr_expect_eq(seen->end.leftovers.count, 0);
 }
 
 Test(job, passes_on_how_the_command_ended)
@@ -285,7 +281,6 @@ Test(job, starts_nothing_when_arming_fails)
 	options.hooks.arm = fail_to_arm;
 	run_with(options, ": >ran");
 	cr_expect_eq(seen->rc, HF_ERR_CHANGED);
-	cr_expect_eq(seen->err_code, HF_ERR_CHANGED);
 	cr_expect_str_eq(seen->order, "a");
 	cr_expect(access("ran", F_OK) < 0);
 }
@@ -306,7 +301,6 @@ Test(job, ends_the_command_when_slow_work_fails)
 	cr_expect_str_eq(seen->order, "asS");
 	cr_expect(seen->end.was_stopped);
 	cr_expect_eq(seen->end.error.code, HF_ERR_SYSTEM);
-	cr_expect_str_eq(seen->end.error.text, "the disk is full");
 }
 
 /* -- what the command is given
@@ -368,7 +362,6 @@ Test(job, stops_a_large_tree)
 	cr_expect(seen->end.was_stopped);
 	cr_expect_eq(seen->end.signal, SIGKILL);
 	cr_expect_eq(seen->end.unended, 0);
-	cr_expect_eq(seen->end.leftovers.count, 0);
 }
 
 /* Each has a child before it can be killed; only a stop of all helps. */
@@ -450,6 +443,13 @@ Test(job, outlives_guard)
 	cr_expect(seen->end.is_survivor && seen->end.has_run &&
 		  seen->end.was_stopped);
 	cr_expect_eq(seen->end.unended, 0);
+}
+
+/* Before there is a canary. */
+Test(job, outlives_guard_from_the_start)
+{
+	run("kill -KILL $PPID; sleep 1000");
+	cr_expect_eq(seen->settled_by, seen->front);
 }
 
 Test(job, outlives_front)

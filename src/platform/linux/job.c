@@ -189,6 +189,16 @@ static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	return hf_job_front(job, ret_result, err);
 }
 
+void hf_job_end_canary(struct hf_job *job)
+{
+	/* Number 0 would be our own group. */
+	if (job->canary <= 0)
+		return;
+	(void)kill(job->canary, SIGKILL);
+	(void)waitpid(job->canary, NULL, 0);
+	job->canary = 0;
+}
+
 int hf_job_run(const struct hf_job_options *options,
 	       struct hf_job_result *ret_result, struct hf_error *err)
 {
@@ -205,10 +215,7 @@ int hf_job_run(const struct hf_job_options *options,
 	};
 	const int rc = run(&job, ret_result, err);
 
-	if (job.canary > 0) {
-		(void)kill(job.canary, SIGKILL);
-		(void)waitpid(job.canary, NULL, 0);
-	}
+	hf_job_end_canary(&job);
 	hf_file_close_quietly(&job.signal_fd);
 	hf_file_close_quietly(&job.peer_fd);
 	hf_file_close_quietly(&job.canary_fd);

@@ -109,9 +109,7 @@ static void take_over(struct hf_job *job, struct hf_job_result *ret_result)
 	job->end.has_run = job->command > 0;
 	job->end.was_stopped = true;
 	/* Its work is done, and the tree has ended when no child is left. */
-	(void)kill(job->canary, SIGKILL);
-	(void)waitpid(job->canary, NULL, 0);
-	job->canary = 0;
+	hf_job_end_canary(job);
 	job->end.unended = hf_tree_end(note_command, job);
 	*ret_result = (struct hf_job_result){
 		.status = job->options->hooks.settle(
@@ -142,8 +140,7 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 	case HF_MESSAGE_ENDED:
 		*ret_result = message.result;
 		if (job->canary > 0)
-			(void)kill(job->canary, SIGKILL);
-		(void)waitpid(job->guard, NULL, 0);
+		hf_job_end_canary(job);
 		return 1;
 	case HF_MESSAGE_FAILED:
 		*err = message.error;

@@ -67,6 +67,9 @@ _Noreturn void hf_job_guard(struct hf_job *job);
  */
 void hf_job_start_canary(struct hf_job *job);
 
+/* In front; nothing when there is none, which a short command never gets. */
+void hf_job_end_canary(struct hf_job *job);
+
 void hf_message_send(int fd, const struct hf_message *message);
 /* 1 with a message, 0 when the other end is gone. */
 int hf_message_receive(int fd, struct hf_message *ret_message);
