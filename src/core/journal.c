@@ -70,6 +70,28 @@ void hf_journal_file_name(const struct hf_name *name, const char *suffix,
 
 /* -- records -------------------------------------------------------------- */
 
+/*
+ * At once: what two processes of a session add does not mix.  A full disk may take
+ * part of a line; it is cut off again, since only the last line may be torn.
+ */
+static int append(int fd, const char *line, size_t len)
+{
+	struct hf_stat before;
+	int rc;
+
+	rc = hf_file_stat(fd, &before);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_write(fd, line, len);
+	if (rc < 0) {
+		const int cut = hf_file_truncate(fd, before.size);
+
+		/* Nothing is left to try: the reader stops at the torn line. */
+		(void)cut;
+	}
+	return rc;
+}
+
 int hf_journal_add(struct hf_journal *journal, const char *kind,
 		   const char *members, struct hf_error *err)
 {
@@ -88,8 +110,7 @@ int hf_journal_add(struct hf_journal *journal, const char *kind,
 			       "cannot write the journal of session %s: "
 			       "a record is too large",
 			       journal->name.text);
-	/* At once: what two processes of a session add does not mix. */
-	rc = hf_file_write(journal->fd, line.data, line.len);
+	rc = append(journal->fd, line.data, line.len);
 	if (rc < 0)
 		return hf_fail_system(err, rc,
 				      "cannot write the journal of session %s",
