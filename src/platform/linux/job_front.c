@@ -140,7 +140,8 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 	case HF_MESSAGE_ENDED:
 		*ret_result = message.result;
 		if (job->canary > 0)
-		hf_job_end_canary(job);
+			(void)kill(job->canary, SIGKILL);
+		(void)waitpid(job->guard, NULL, 0);
 		return 1;
 	case HF_MESSAGE_FAILED:
 		*err = message.error;
