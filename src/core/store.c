@@ -28,7 +28,7 @@ static int fail_store(struct hf_error *err, int rc, const char *verb,
 {
 	(void)hf_fail_system(err, rc, "cannot %s the store '%s'", verb,
 			     HF_QUOTE(path));
-	return hf_fail_hint(err, "another place is named by --store DIR");
+	return hf_fail_hint(err, "--store DIR names another place");
 }
 
 /* -- opening -------------------------------------------------------------- */
@@ -237,6 +237,13 @@ int hf_store_adopt(const char *path, const char *root, int root_fd,
 	rc = open_directory(&store, path, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
+	/* Nothing is left in a directory that is none. */
+	rc = has_identity(&store, err);
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return hf_fail(err, HF_ERR_NOTHING, "'%s' is no store",
+			       HF_QUOTE(store.path));
 	rc = hf_store_check_owner(store.dir_fd, store.path, err);
 	if (rc < 0)
 		return rc;
@@ -251,7 +258,11 @@ int hf_store_adopt(const char *path, const char *root, int root_fd,
 	/* A damaged one is what adoption cures; a newer format it is not. */
 	if (rc < 0 && rc != HF_ERR_CORRUPT)
 		return rc;
-	return hf_store_identity_write(store.dir_fd, root, root_fd, err);
+	rc = hf_store_identity_write(store.dir_fd, root, root_fd, err);
+	if (rc < 0)
+		return rc;
+	hf_store_point(root, store.path);
+	return 0;
 }
 
 void hf_store_close(struct hf_store *store)
