@@ -82,6 +82,12 @@ int hf_cmd_help(const struct hf_options *options, struct hf_output *output)
 		hf_output_result(output, &out);
 		return HF_STATUS_DONE;
 	}
+	if (options->word_count > 1) {
+		(void)hf_fail(&err, HF_ERR_USAGE,
+			      "cannot describe more than one command at a "
+			      "time");
+		return hf_output_fail(output, &err);
+	}
 	id = hf_command_find(options->words[0]);
 	if (id == HF_COMMANDS) {
 		hf_command_fail_unknown(options->words[0], &err);

@@ -32,6 +32,41 @@ static int show_path(const struct hf_options *options, struct hf_output *output,
 	return hf_buffer_check(&out, err);
 }
 
+static int fail_nothing(const struct hf_project *project, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_NOTHING,
+		      "cannot adopt '%s': no store is there",
+		      HF_QUOTE(project->store_path));
+	return hf_fail_hint(err, "name that of the moved project: 'holdfast "
+				 "store adopt DIR'");
+}
+
+/* Without a repository that could point to it, a store is found by the path of
+ * the root, and this one has the name of another. */
+static int say_how_to_find(struct hf_output *output,
+			   const struct hf_project *project,
+			   struct hf_error *err)
+{
+	cleanup_free char *found = NULL;
+	cleanup_buffer struct hf_buffer word = HF_BUFFER_INIT;
+	int rc;
+
+	rc = hf_store_locate(NULL, project->root, &found, err);
+	if (rc < 0)
+		return rc;
+	if (strcmp(found, project->store_path) == 0)
+		return 0;
+	hf_text_add_shell(&word, project->store_path);
+	rc = hf_buffer_check(&word, err);
+	if (rc < 0)
+		return rc;
+	hf_output_mark(output, "hint",
+		       "every command for this project needs '--store %s', "
+		       "or move it to '%s'",
+		       word.data, HF_QUOTE(found));
+	return 0;
+}
+
 static int adopt(const struct hf_options *options, struct hf_output *output,
 		 struct hf_project *project, struct hf_error *err)
 {
@@ -44,6 +79,8 @@ static int adopt(const struct hf_options *options, struct hf_output *output,
 	}
 	rc = hf_store_adopt(project->store_path, project->root,
 			    project->root_fd, err);
+	if (rc == HF_ERR_NOTHING)
+		return fail_nothing(project, err);
 	if (rc < 0)
 		return rc;
 	if (!options->is_quiet)
@@ -52,7 +89,7 @@ static int adopt(const struct hf_options *options, struct hf_output *output,
 			      "now on",
 			      HF_QUOTE(project->store_path),
 			      HF_QUOTE(project->root));
-	return 0;
+	return say_how_to_find(output, project, err);
 }
 
 static int store(const struct hf_options *options, struct hf_output *output,
@@ -68,11 +105,13 @@ static int store(const struct hf_options *options, struct hf_output *output,
 		place = options->words[1];
 	else if (word == NULL || options->word_count > 1 ||
 		 (strcmp(word, "path") != 0 && strcmp(word, "adopt") != 0)) {
-		(void)hf_fail(err, HF_ERR_USAGE, "cannot use 'store%s%s'",
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot use 'store%s%s': it is path or adopt",
 			      word == NULL ? "" : " ",
 			      word == NULL ? "" : HF_QUOTE(word));
-		return hf_fail_hint(err, "holdfast store path, or: holdfast "
-					 "store adopt [DIR]");
+		return hf_fail_hint(err, "'holdfast store path', 'holdfast "
+					 "store adopt' or 'holdfast store "
+					 "adopt DIR'");
 	}
 	rc = hf_command_find_project(&project, options, place, err);
 	if (rc < 0)

@@ -35,6 +35,8 @@ MUST_CHECK int hf_command_find_project(struct hf_project *project,
 				       const struct hf_options *options,
 				       const char *store,
 				       struct hf_error *err);
+/* "Nothing is recorded yet": of which project, and how that is done. */
+int hf_command_explain(const struct hf_project *project, struct hf_error *err);
 /* The same, with the store opened. */
 MUST_CHECK int hf_command_open(struct hf_project *project,
 			       const struct hf_options *options,

@@ -46,14 +46,6 @@ enum hf_command_id hf_command_find(const char *name)
 	return id;
 }
 
-static void add_hint(struct hf_error *err)
-{
-	if (err->code == HF_ERR_NOTHING && err->hint[0] == '\0')
-		(void)hf_fail_hint(err, "'holdfast run -- COMMAND' records "
-				   "before it starts, 'holdfast snapshot' at "
-				   "once");
-}
-
 void hf_command_fail_unknown(const char *name, struct hf_error *err)
 {
 	struct hf_suggestion suggestion = { .typed = name };
@@ -84,6 +76,16 @@ int hf_command_find_project(struct hf_project *project,
 	return rc < 0 ? err->code : 0;
 }
 
+int hf_command_explain(const struct hf_project *project, struct hf_error *err)
+{
+	if (err->code != HF_ERR_NOTHING)
+		return err->code;
+	(void)hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet of '%s'",
+		      HF_QUOTE(project->root));
+	return hf_fail_hint(err, "'holdfast run -- COMMAND' records before it "
+				 "starts, 'holdfast snapshot' at once");
+}
+
 int hf_command_open(struct hf_project *project,
 		    const struct hf_options *options,
 		    enum hf_store_open_mode mode, struct hf_error *err)
@@ -94,7 +96,5 @@ int hf_command_open(struct hf_project *project,
 	if (rc < 0)
 		return rc;
 	rc = hf_project_open_store(project, mode, err);
-	if (rc < 0)
-		add_hint(err);
-	return rc;
+	return rc < 0 ? hf_command_explain(project, err) : 0;
 }

@@ -16,6 +16,7 @@ static int fail_path(const char *typed, struct hf_error *err)
 		return hf_fail_memory(err);
 	return hf_fail(err, HF_ERR_USAGE, "cannot use the path '%s': %s",
 		       HF_QUOTE(typed),
+		       typed[0] == '\0'	     ? "it is empty" :
 		       errno == ENAMETOOLONG ? "it is too long" :
 					       "it leads out of everything");
 }

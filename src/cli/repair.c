@@ -26,7 +26,8 @@ int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 				     err);
 	if (rc < 0)
 		return rc;
-	return hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
+	rc = hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
+	return rc < 0 ? hf_command_explain(&repair->project, err) : 0;
 }
 
 void hf_cli_repair_close(struct hf_cli_repair *repair)
