@@ -232,7 +232,7 @@ static void describe_content(const struct hf_entry *before,
 	} else if (before->stat.size != after->stat.size) {
 		hf_buffer_printf(out, "%" PRIu64 " -> %" PRIu64 " bytes",
 				 before->stat.size, after->stat.size);
-	} else if (!after->has_hash) {
+	} else if (!before->has_hash || !after->has_hash) {
 		hf_buffer_printf(out, "%" PRIu64 " bytes, cannot be read",
 				 after->stat.size);
 	} else {

@@ -115,13 +115,28 @@ static bool is_empty(const char *const *texts)
 	return !texts || !texts[0];
 }
 
+/* A pattern of the command line: no file and line stand before what is wrong. */
+static int add_text(const struct hf_policy *policy, struct hf_patterns **list,
+		    const char *text, struct hf_error *err)
+{
+	struct hf_error wrong;
+	const int rc = hf_policy_add_pattern(policy, list, text, NULL, &wrong);
+
+	if (rc == HF_ERR_USAGE)
+		return hf_fail(err, rc, "cannot use the pattern: %s",
+			       wrong.text);
+	if (rc < 0)
+		*err = wrong;
+	return rc;
+}
+
 static int add_texts(const struct hf_policy *policy, struct hf_patterns **list,
 		     const char *const *texts, struct hf_error *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && texts && texts[i]; i++)
-		rc = hf_policy_add_pattern(policy, list, texts[i], NULL, err);
+		rc = add_text(policy, list, texts[i], err);
 	return rc;
 }
 
@@ -136,8 +151,7 @@ static int add_excluded(struct hf_policy *policy, const char *const *texts,
 		rc = hf_buffer_check(&text, err);
 		if (rc < 0)
 			return rc;
-		rc = hf_policy_add_pattern(policy, &policy->protect, text.data,
-					   NULL, err);
+		rc = add_text(policy, &policy->protect, text.data, err);
 		if (rc < 0)
 			return rc;
 	}

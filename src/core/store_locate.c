@@ -236,7 +236,8 @@ static int locate_option(const char *option, char **ret_path,
 		return 0;
 	}
 	if (option[0] == '\0')
-		return hf_fail(err, HF_ERR_USAGE, "the store has no name");
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot use the store '': it is empty");
 	if (errno != ENOENT)
 		return hf_fail_system(err, -errno, "cannot use the store '%s'",
 				      HF_QUOTE(option));

@@ -257,9 +257,11 @@ int hf_store_resolve(const struct hf_store *store, enum hf_store_folder folder,
 	count = find_meant(lists, typed, true, found);
 	if (count == 0 && typed[0] != '\0')
 		count = find_meant(lists, typed, false, found);
-	if (count == 0)
-		return hf_fail(err, HF_ERR_USAGE, "there is no %s '%s'", noun,
-			       HF_QUOTE(typed));
+	if (count == 0) {
+		(void)hf_fail(err, HF_ERR_USAGE, "there is no %s '%s'", noun,
+			      HF_QUOTE(typed));
+		return hf_fail_hint(err, "'holdfast log' lists the %ss", noun);
+	}
 	if (count > 1)
 		return hf_fail(err, HF_ERR_USAGE,
 			       "'%s' means more than one %s: %s, %s%s",
