@@ -11,6 +11,7 @@
 #include "platform/system.h"
 
 #define COMMAND_MAX 60 /* bytes of a command line in a message */
+#define WORDS_MAX   32 /* that fit, blanks between them */
 
 static const char safe[] = "abcdefghijklmnopqrstuvwxyz"
 			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -52,15 +53,22 @@ static bool is_printable(const char *word)
 	return true;
 }
 
-/* $'...' with the numbers of all that is no ordinary letter. */
+/* $'...' with escapes for all that is no ordinary letter. */
 static void add_escaped(struct hf_buffer *out, const char *word)
 {
 	hf_buffer_add_text(out, "$'");
-	for (const char *at = word; *at != '\0'; at++)
-		if (*at < 0x20 || *at > 0x7e || *at == '\'' || *at == '\\')
+	for (const char *at = word; *at != '\0'; at++) {
+		if (*at == '\n')
+			hf_buffer_add_text(out, "\\n");
+		else if (*at == '\t')
+			hf_buffer_add_text(out, "\\t");
+		else if (*at == '\'' || *at == '\\')
+			hf_buffer_printf(out, "\\%c", *at);
+		else if (*at < 0x20 || *at > 0x7e)
 			hf_buffer_printf(out, "\\%03o", (unsigned char)*at);
 		else
 			hf_buffer_add(out, at, 1);
+	}
 	hf_buffer_add_text(out, "'");
 }
 
@@ -90,7 +98,7 @@ void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
 
 	for (size_t i = 0; argv != NULL && argv[i] != NULL; i++) {
 		hf_buffer_add_text(&line, i == 0 ? "" : " ");
-		hf_buffer_add_text(&line, argv[i]);
+		hf_text_add_shell(&line, argv[i]);
 		if (line.len > COMMAND_MAX)
 			break;
 	}
@@ -99,7 +107,8 @@ void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
 	while (len > 0 && len < line.len &&
 	       ((unsigned char)line.data[len] & 0xc0) == 0x80)
 		len--;
-	hf_buffer_add_quoted(out, line.data == NULL ? "" : line.data, len);
+	out->is_failed |= line.is_failed;
+	hf_buffer_add(out, line.data == NULL ? "" : line.data, len);
 	if (len < line.len)
 		hf_buffer_add_text(out, "...");
 }
@@ -107,18 +116,17 @@ void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
 void hf_text_add_process(struct hf_buffer *out,
 			 const struct hf_process *process)
 {
+	const char *words[WORDS_MAX + 1] = { process->comm };
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
-	const char *words[2] = { NULL };
+	size_t count = 0;
 
 	if (process->command_line != NULL)
 		hf_buffer_add(&line, process->command_line,
 			      process->command_line_len);
-	while (line.len > 0 && line.data[line.len - 1] == '\0')
-		line.len--;
-	for (size_t i = 0; i < line.len; i++)
-		if (line.data[i] == '\0')
-			line.data[i] = ' ';
-	words[0] = line.len > 0 ? line.data : process->comm;
+	/* A buffer ends with a NUL, whether the last word had one or not. */
+	for (size_t at = 0; at < line.len && count < WORDS_MAX;
+	     at += strlen(line.data + at) + 1)
+		words[count++] = line.data + at;
 	hf_text_add_command(out, words);
 }
 

@@ -402,7 +402,7 @@ Test(report_text, leftovers)
 	expect_finished("");
 	style.is_verbose = true;
 	expect_finished("holdfast: ended a process the command left behind: "
-			"sleep\\n (pid 99)\n"
+			"$'sleep\\n' (pid 99)\n"
 			"holdfast: 0 violations, 0 files changed, 6 of 6 "
 			"verified\n");
 }
@@ -431,13 +431,16 @@ Test(report_text, long_commands)
 				    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 	const char *const one[] = { begin, NULL };
 	const char *const more[] = { begin, "b\nc", "d", NULL };
+	/* One byte more in front: the quote. */
 	const char *const split[] = {
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaa\342\202\254\342\202\254", NULL,
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaa\342\202\254\342\202\254", NULL,
 	};
+	const char *const words[] = { "sh", "-c", "echo a >b\n", "", NULL };
 	cleanup_buffer struct hf_buffer whole = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer cut = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer letter = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer quoted = HF_BUFFER_INIT;
 
 	hf_text_add_command(&whole, one);
 	expect(&whole, begin);
@@ -445,6 +448,8 @@ Test(report_text, long_commands)
 	cr_expect_eq(cut.len, 60 + strlen("..."), "%s", cut.data);
 	hf_text_add_command(&letter, split);
 	cr_expect_eq(letter.len, 58 + strlen("..."), "%s", letter.data);
+	hf_text_add_command(&quoted, words);
+	expect(&quoted, "sh -c $'echo a >b\\n' ''");
 }
 
 static const struct {
@@ -490,7 +495,7 @@ static const struct {
 	{ "it's", "'it'\\''s'" }, { "$HOME", "'$HOME'" },
 	{ "*.toml", "'*.toml'" }, { "a;b", "'a;b'" },
 	{ "~", "'~'" },		{ "\303\244 \342\202\254", "'\303\244 \342\202\254'" },
-	{ "a\033[31m", "$'a\\033[31m'" }, { "\n'\\", "$'\\012\\047\\134'" },
+	{ "a\033[31m", "$'a\\033[31m'" }, { "\n'\\", "$'\\n\\'\\\\'" },
 	{ "\377", "$'\\377'" },	{ "\302\233m", "$'\\302\\233m'" },
 	{ "\177", "$'\\177'" },
 };
