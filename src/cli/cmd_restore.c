@@ -185,18 +185,27 @@ static int look(struct restoring *restoring, struct hf_error *err)
 	return hf_compare(want, &restoring->now, &restoring->deltas, err);
 }
 
-static size_t count_additions(const struct hf_deltas *deltas)
+/* What a restore leaves as it is. */
+static void count_left(const struct restoring *restoring,
+		       struct hf_cli_repair_words *words)
 {
-	size_t count = 0;
+	const struct hf_deltas *deltas = &restoring->deltas;
+	const bool is_removing = restoring->repair.options->is_removing;
 
-	for (size_t i = 0; i < deltas->count; i++)
-		count += (deltas->items[i].change & HF_CHANGE_ADDED) != 0;
-	return count;
+	for (size_t i = 0; i < deltas->count; i++) {
+		const struct hf_delta *delta = &deltas->items[i];
+
+		if (hf_delta_entry(delta)->role == HF_ROLE_ALLOWED)
+			words->allowed++;
+		else if (delta->change & HF_CHANGE_ADDED && !is_removing)
+			words->additions++;
+	}
 }
 
 /* The tree is as wanted: say so, or what else there is to choose from. */
-static int say_nothing_differs(struct restoring *restoring, int *ret_status,
-			       struct hf_error *err)
+static int say_nothing_differs(struct restoring *restoring,
+			       const struct hf_cli_repair_words *words,
+			       int *ret_status, struct hf_error *err)
 {
 	struct hf_cli_repair *repair = &restoring->repair;
 	size_t count = 0;
@@ -211,7 +220,8 @@ static int say_nothing_differs(struct restoring *restoring, int *ret_status,
 	}
 	if (count > 0)
 		*ret_status = HF_STATUS_USAGE;
-	else if (!repair->options->is_quiet && !repair->options->is_json)
+	else if (!repair->options->is_quiet && !repair->options->is_json &&
+		 words->allowed == 0)
 		hf_output_say(repair->output,
 			      "nothing differs from snapshot "
 			      "%s",
@@ -232,7 +242,7 @@ static int say_or_preview(struct restoring *restoring,
 		if (rc < 0)
 			return rc;
 	}
-	rc = say_nothing_differs(restoring, ret_status, err);
+	rc = say_nothing_differs(restoring, words, ret_status, err);
 	if (rc < 0)
 		return rc;
 	/* An empty plan: JSON, and what else there is. */
@@ -287,8 +297,7 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 	words.snapshot = restoring->manifest.name.text;
 	words.argv = options->word_count == 0 ? NULL : options->words;
 	words.is_settling = restoring->paths == NULL && !options->is_dry_run;
-	words.additions =
-		options->is_removing ? 0 : count_additions(&restoring->deltas);
+	count_left(restoring, &words);
 	return carry_out(restoring, &plan, &words, ret_status, err);
 }
 

@@ -176,10 +176,22 @@ static void print_json(const struct hf_cli_repair *repair,
 	hf_output_result(repair->output, &out);
 }
 
-static void say_additions(const struct hf_cli_repair *repair,
-			  const struct hf_cli_repair_words *words)
+static void say_left(const struct hf_cli_repair *repair,
+		     const struct hf_cli_repair_words *words)
 {
-	if (words->additions > 0 && !repair->options->is_quiet)
+	if (repair->options->is_quiet)
+		return;
+	if (words->allowed > 0)
+		hf_output_mark(repair->output, "note",
+			       "%zu %s that commands may change, and %s; name "
+			       "%s to put %s back",
+			       words->allowed,
+			       words->allowed == 1 ? "entry differs" :
+						     "entries differ",
+			       words->allowed == 1 ? "stays" : "stay",
+			       words->allowed == 1 ? "it" : "them",
+			       words->allowed == 1 ? "it" : "them");
+	if (words->additions > 0)
 		hf_output_mark(repair->output, "note",
 			       "%zu %s the snapshot "
 			       "does not have, and %s; '--remove-additions' "
@@ -233,7 +245,7 @@ static void tell(const struct hf_cli_repair *repair, const struct hf_plan *plan,
 			       "differs",
 			       repair->output->style.location);
 	}
-	say_additions(repair, words);
+	say_left(repair, words);
 	if (undo.len > 0 && !repair->options->is_quiet)
 		hf_output_say(repair->output, "undo: %s", undo.data);
 }
@@ -284,6 +296,6 @@ int hf_cli_repair_preview(struct hf_cli_repair *repair,
 		if (plan->steps[i].change != 0)
 			add_step(repair, &plan->steps[i], true, &lines);
 	hf_output_lines(repair->output, &lines);
-	say_additions(repair, words);
+	say_left(repair, words);
 	return hf_buffer_check(&lines, err);
 }

@@ -45,6 +45,7 @@ struct hf_cli_repair_words {
 	const char *snapshot;	/* name, "" when none */
 	const char *const *argv;	/* for the journal */
 	size_t additions;	/* left, since they were not to be removed */
+	size_t allowed;		/* left, since commands may change them */
 	bool is_settling;	/* all is right then: settle what did not end */
 };
 

@@ -66,6 +66,16 @@ guard 0 -- sh -c 'echo >>tool_presets.toml'
 guard 0 -- sh -c 'echo >>manual_slop_history.toml'
 guard 97 -- sh -c 'echo >>presets.toml'
 guard 0 -- sh -c 'echo >>presets.toml; : presets'
+# It differs, and asks for nothing.
+expect 0 "$holdfast" status
+grep -q 'presets.toml: .*(commands may change it)' "$dir/out" || fail 'not listed'
+grep -q '^next      holdfast run ' "$dir/out" || fail 'wants to restore it'
+expect 0 "$holdfast" restore
+said '1 entry differs that commands may change, and stays'
+! grep -q 'nothing differs' "$dir/err" || fail 'something does differ'
+expect 0 "$holdfast" restore presets.toml
+said 'put back presets.toml'
+expect 0 "$holdfast" undo
 guard 125 --min-protected 100 -- true
 
 # Found from below, up to the repository's top and no further.
