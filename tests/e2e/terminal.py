@@ -337,6 +337,64 @@ def stopped_and_continued_from_outside(s):
     s.check_end()
 
 
+@case
+def continue_arrives_once(s):
+    s.script("count.py", "import signal, time\n"
+             "signal.signal(signal.SIGCONT, lambda *a: print('CO' 'NT', flush=True))\n"
+             "print('rea' 'dy', flush=True)\n"
+             "end = time.monotonic() + 1.5\n"
+             "while time.monotonic() < end: time.sleep(0.05)\n"
+             "print('do' 'ne', flush=True)\n")
+    t = s.terminal()
+    t.run("python3 count.py")
+    t.wait_for("ready")
+    command = t.job()[3]
+    t.type("\x1a")
+    t.wait_for("Stopped")
+    eventually("the command is stopped", lambda: processes()[command][2] == "T")
+    t.type("fg\n")
+    t.wait_for("done")
+    if t.text.count("CONT") != 1:
+        raise Failure("the command got CONT %d times" % t.text.count("CONT"))
+    s.check_end()
+
+
+@case
+def stop_key_where_nobody_could_continue(s):
+    s.script("run.sh", "%s sh -c 'echo rea\"\"dy; sleep 0.5; echo do\"\"ne'\necho rc=$?.\n" % s.command)
+    t = s.terminal("sh", "run.sh")
+    t.wait_for("ready")
+    t.type("\x1a")
+    t.wait_for(r"done\n(.|\n)*rc=0\.")
+    s.check_end()
+
+
+@case
+def stop_key_before_the_command_runs(s):
+    for n in range(3000):
+        s.script("f%d.toml" % n, "n = %d\n" % n)
+    t = s.terminal()
+    for _ in range(5):
+        t.run("sh -c 'echo wor\"\"ked'")
+        t.type("\x1a")
+        eventually("a prompt", lambda: not t.pump() and t.text.endswith("$ "))
+        t.type("fg\n")
+        eventually("a prompt", lambda: not t.pump() and t.text.endswith("$ "))
+    eventually("the end of every process", lambda: t.pump() or not s.left())
+    s.check_end()
+
+
+@case
+def kill_guard_at_once(s):
+    s.script("kill.sh", "echo bad > config.toml; kill -9 $PPID; sleep 60\n")
+    t = s.terminal()
+    t.run("sh kill.sh")
+    t.wait_for(r"holdfast: (.|\n)*\$ $")
+    t.type("echo rc=$?.\n")
+    t.wait_for(r"rc=97\.")
+    s.check_end()
+
+
 def kill_during_damage(s, choose):
     t = s.terminal()
     t.type("%s sh damage.sh\n" % s.keep_going)

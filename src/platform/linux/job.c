@@ -81,22 +81,23 @@ void hf_job_note_status(struct hf_job_end *end, int wait_status)
 
 /* -- descriptors ------------------------------------------------------------ */
 
-/* No descriptor that we need is above this: they are opened at the start. */
-#define NEEDED_MAX	1024
-
-static bool is_needed(const struct hf_job *job, int fd)
+static int lower(int fd, int first, int lowest)
 {
-	const int own[] = { STDERR_FILENO,  job->signal_fd, job->peer_fd,
-			    job->canary_fd, job->alive_fd,  job->go_fd,
-			    job->error_fd };
+	return fd >= first && (lowest < 0 || fd < lowest) ? fd : lowest;
+}
+
+/* The lowest descriptor not below first that we need; -1 when there is none. */
+static int next_needed(const struct hf_job *job, int first)
+{
+	const int own[] = { job->signal_fd, job->peer_fd, job->canary_fd,
+			    job->alive_fd,  job->go_fd,	  job->error_fd };
+	int lowest = -1;
 
 	for (size_t i = 0; i < HF_COUNT(own); i++)
-		if (fd == own[i])
-			return true;
+		lowest = lower(own[i], first, lowest);
 	for (size_t i = 0; i < job->options->keep_count; i++)
-		if (fd == job->options->keep[i])
-			return true;
-	return false;
+		lowest = lower(job->options->keep[i], first, lowest);
+	return lowest;
 }
 
 /*
@@ -106,7 +107,8 @@ static bool is_needed(const struct hf_job *job, int fd)
 void hf_job_close_inherited(const struct hf_job *job)
 {
 	const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	unsigned first = STDERR_FILENO + 1;
+	int first = STDERR_FILENO + 1;
+	int needed;
 
 	if (null_fd >= 0) {
 		(void)dup2(null_fd, STDIN_FILENO);
@@ -115,15 +117,13 @@ void hf_job_close_inherited(const struct hf_job *job)
 		(void)close(STDIN_FILENO);
 		(void)close(STDOUT_FILENO);
 	}
-	/* Close the gaps between the needed ones; descriptors are few and low. */
-	for (unsigned fd = first; fd < NEEDED_MAX; fd++) {
-		if (!is_needed(job, (int)fd))
-			continue;
-		if (fd > first)
-			(void)close_range(first, fd - 1, 0);
-		first = fd + 1;
+	while ((needed = next_needed(job, first)) >= 0) {
+		if (needed > first)
+			(void)close_range((unsigned)first,
+					  (unsigned)needed - 1, 0);
+		first = needed + 1;
 	}
-	(void)close_range(first, ~0u, 0);
+	(void)close_range((unsigned)first, ~0u, 0);
 }
 
 /* -- the start -------------------------------------------------------------- */
@@ -175,8 +175,16 @@ static int fork_guard(struct hf_job *job, struct hf_error *err)
 static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	       struct hf_error *err)
 {
+	uint64_t pid;
+	uint64_t start;
 	int rc;
 
+	/* Without it the processes of the command cannot be found and ended. */
+	hf_process_self(&pid, &start);
+	if (start == 0)
+		return hf_fail(err, HF_ERR_UNSUPPORTED,
+			       "cannot start the command: /proc cannot be "
+			       "read");
 	job->front = getpid();
 	rc = block_signals(job, err);
 	if (rc < 0)

@@ -58,6 +58,32 @@ static void reap(const struct hf_job *job)
 			(void)kill(job->guard, SIGCONT);
 }
 
+/*
+ * The terminal sends to the whole group, so the command has it, unless it was not
+ * there yet: then it gets it before it begins.
+ */
+static void take_signal(const struct hf_job *job,
+			const struct signalfd_siginfo *info)
+{
+	const pid_t sender = (pid_t)info->ssi_pid;
+	bool is_known = false;
+
+	/* See stop_too(): others of the group have stopped as well. */
+	if (info->ssi_signo == SIGTSTP && info->ssi_code == SI_KERNEL &&
+	    !hf_process_has_job_control())
+		(void)kill(0, SIGCONT);
+	if (info->ssi_code == SI_KERNEL)
+		is_known = job->command > 0;
+	else if (sender == job->front || sender == job->command ||
+		 sender == job->guard ||
+		 (job->canary > 0 && sender == job->canary))
+		return;
+	else
+		is_known = was_for_the_group(job, info);
+	tell_guard(job, is_known ? HF_MESSAGE_SEEN : HF_MESSAGE_FORWARD,
+		   (int)info->ssi_signo);
+}
+
 static void take_signals(const struct hf_job *job)
 {
 	struct signalfd_siginfo info;
@@ -67,12 +93,7 @@ static void take_signals(const struct hf_job *job)
 			reap(job);
 			continue;
 		}
-		if (info.ssi_code == SI_KERNEL ||
-		    (pid_t)info.ssi_pid == job->command)
-			continue;
-		if (!was_for_the_group(job, &info))
-			tell_guard(job, HF_MESSAGE_FORWARD,
-				   (int)info.ssi_signo);
+		take_signal(job, &info);
 	}
 }
 
@@ -81,6 +102,17 @@ static void stop_too(struct hf_job *job, int signal_number)
 {
 	sigset_t set;
 
+	/*
+	 * Where nobody could continue us the kernel would not have stopped the
+	 * command either, were it not for guard: a stop key is ignored, and one
+	 * that reads or writes in the background is hung up.
+	 */
+	if (signal_number != SIGSTOP && !hf_process_has_job_control()) {
+		if (signal_number != SIGTSTP)
+			tell_guard(job, HF_MESSAGE_FORWARD, SIGHUP);
+		tell_guard(job, HF_MESSAGE_RESUMED, 0);
+		return;
+	}
 	/* Who else would wake us if guard died meanwhile? */
 	hf_job_start_canary(job);
 	if (signal_number != SIGSTOP)
@@ -148,6 +180,7 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 		(void)waitpid(job->guard, NULL, 0);
 		return err->code;
 	case HF_MESSAGE_STOP:
+	case HF_MESSAGE_SEEN:
 	case HF_MESSAGE_FORWARD:
 	case HF_MESSAGE_RESUMED:
 		break;

@@ -36,7 +36,7 @@ struct guard {
 	struct hf_job *job;
 	enum guard_phase phase;
 	int64_t patience_ns;	/* when PHASE_LEFTOVERS becomes PHASE_KILL */
-	bool is_front_gone;
+	bool is_waiting;	/* for leftovers, instead of ending them */
 };
 
 /* -- the command ------------------------------------------------------------ */
@@ -73,16 +73,21 @@ static _Noreturn void become_command(const struct hf_job *job, int go_fd,
 	_exit(HF_EXIT_NEVER_STARTED);
 }
 
-/* The errno of exec(), 0 when it worked: the pipe closes with it. */
-static int read_exec_error(int error_fd)
+/*
+ * The errno of exec(), 0 when it worked: the pipe closes with it.  Called when it
+ * can be read, since the command may be stopped before it comes to that.
+ */
+static void take_exec_error(struct hf_job *job)
 {
 	int rc = 0;
 	ssize_t len;
 
 	do
-		len = read(error_fd, &rc, sizeof(rc));
+		len = read(job->error_fd, &rc, sizeof(rc));
 	while (len < 0 && errno == EINTR);
-	return len == (ssize_t)sizeof(rc) ? -rc : 0;
+	job->end.exec_errno = len == (ssize_t)sizeof(rc) ? -rc : 0;
+	job->end.has_run = job->end.exec_errno == 0;
+	hf_file_close_quietly(&job->error_fd);
 }
 
 static int fork_command(struct hf_job *job, struct hf_error *err)
@@ -117,6 +122,21 @@ static int fork_command(struct hf_job *job, struct hf_error *err)
 	return 0;
 }
 
+/*
+ * Signals that came before the command was there to get them.  It blocks them
+ * until it begins, and then meets them as its first.
+ */
+static void pass_on_early_signals(struct hf_job *job)
+{
+	struct pollfd fd = { .fd = job->peer_fd, .events = POLLIN };
+	struct hf_message message;
+
+	while (poll(&fd, 1, 0) > 0 && fd.revents == POLLIN &&
+	       hf_message_receive(job->peer_fd, &message))
+		if (message.kind == HF_MESSAGE_FORWARD)
+			(void)kill(job->command, message.value);
+}
+
 /* Our group, our descriptors, the layers; then the command may go. */
 static int start(struct hf_job *job, struct hf_error *err)
 {
@@ -135,16 +155,14 @@ static int start(struct hf_job *job, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 
+	pass_on_early_signals(job);
 	hf_message_send(job->peer_fd,
 			&(struct hf_message){ .kind = HF_MESSAGE_STARTED,
 					      .value = job->command });
 	if (write(job->go_fd, "g", 1) != 1)
 		return hf_fail_system(err, -errno,
 				      "cannot start the command: pipe");
-	job->end.exec_errno = read_exec_error(job->error_fd);
 	hf_file_close_quietly(&job->go_fd);
-	hf_file_close_quietly(&job->error_fd);
-	job->end.has_run = job->end.exec_errno == 0;
 	return 0;
 }
 
@@ -177,26 +195,34 @@ static void kill_tree(struct guard *guard)
 	guard->phase = PHASE_DONE;
 }
 
+static void ask_to_end(struct guard *guard)
+{
+	const struct hf_processes *const leftovers =
+		&guard->job->end.leftovers;
+
+	(void)hf_tree_signal(leftovers, SIGTERM);
+	(void)hf_tree_signal(leftovers, SIGCONT);
+	guard->patience_ns = hf_system_boot_ns() + TERM_GRACE_NS;
+}
+
 /* The command has ended and something it started has not. */
 static void begin_leftovers(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 	const struct hf_job_options *const options = job->options;
-	const int64_t now = hf_system_boot_ns();
 
 	guard->phase = PHASE_LEFTOVERS;
 	if (hf_tree_processes(&job->end.leftovers) < 0) {
 		guard->phase = PHASE_KILL;
 		return;
 	}
-	if (options->wait_for_leftovers) {
-		guard->patience_ns =
-			now + options->leftover_limit_ms * NS_PER_MS;
+	if (!options->wait_for_leftovers) {
+		ask_to_end(guard);
 		return;
 	}
-	(void)hf_tree_signal(&job->end.leftovers, SIGTERM);
-	(void)hf_tree_signal(&job->end.leftovers, SIGCONT);
-	guard->patience_ns = now + TERM_GRACE_NS;
+	guard->is_waiting = true;
+	guard->patience_ns = hf_system_boot_ns() +
+			     options->leftover_limit_ms * NS_PER_MS;
 }
 
 static void note_stop(struct hf_job *job, int status)
@@ -257,13 +283,26 @@ static void take_signals(struct guard *guard)
 		reap(guard);
 }
 
+/* Whoever interrupts while we wait for what is left does not want to wait. */
+static void lose_patience(struct guard *guard, const struct hf_message *message)
+{
+	const bool is_signal = message->kind == HF_MESSAGE_SEEN ||
+			       message->kind == HF_MESSAGE_FORWARD;
+
+	if (!guard->is_waiting || !is_signal ||
+	    (message->value != SIGINT && message->value != SIGTERM &&
+	     message->value != SIGHUP))
+		return;
+	guard->is_waiting = false;
+	ask_to_end(guard);
+}
+
 static void take_message(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 	struct hf_message message;
 
 	if (!hf_message_receive(job->peer_fd, &message)) {
-		guard->is_front_gone = true;
 		guard->phase = PHASE_KILL;
 		job->end.is_survivor = true;
 		return;
@@ -272,11 +311,17 @@ static void take_message(struct guard *guard)
 		job->is_stopping = true;
 		job->end.error = message.error;
 	}
+	if (guard->phase == PHASE_LEFTOVERS)
+		lose_patience(guard, &message);
 	if (guard->phase != PHASE_RUNNING)
 		return;
 	if (message.kind == HF_MESSAGE_FORWARD)
 		(void)kill(job->command, message.value);
-	if (message.kind == HF_MESSAGE_RESUMED && job->is_command_stopped)
+	if (message.kind != HF_MESSAGE_RESUMED)
+		return;
+	/* What continued front has mostly continued the command as well. */
+	reap(guard);
+	if (job->is_command_stopped)
 		(void)kill(job->command, SIGCONT);
 }
 
@@ -320,14 +365,17 @@ static void loop(struct guard *guard)
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
 
 	while (guard->phase != PHASE_DONE) {
-		struct pollfd fds[3] = {
+		struct pollfd fds[4] = {
 			{ .fd = job->signal_fd, .events = POLLIN },
 			{ .fd = job->peer_fd, .events = POLLIN },
 			{ .fd = job->listen_fd, .events = POLLIN },
+			{ .fd = job->error_fd, .events = POLLIN },
 		};
 
-		if (poll(fds, 3, poll_timeout(guard)) < 0)
+		if (poll(fds, 4, poll_timeout(guard)) < 0)
 			continue;
+		if (fds[3].revents)
+			take_exec_error(job);
 		/* Events before the exit they led to. */
 		if (fds[2].revents)
 			hooks->ready(hooks->context, job);
@@ -365,6 +413,8 @@ _Noreturn void hf_job_guard(struct hf_job *job)
 		_exit(0);
 	}
 	loop(&guard);
+	if (job->error_fd >= 0)
+		take_exec_error(job);
 
 	mark_leftovers(job);
 	message.result = (struct hf_job_result){

@@ -24,6 +24,7 @@ enum hf_message_kind {
 	HF_MESSAGE_STOPPED,	/* guard: the command was stopped by signal value */
 	HF_MESSAGE_ENDED,	/* guard: settled; result */
 	HF_MESSAGE_STOP,	/* front: end the command; error */
+	HF_MESSAGE_SEEN,	/* front: the group has got signal value */
 	HF_MESSAGE_FORWARD,	/* front: send signal value to the command */
 	HF_MESSAGE_RESUMED	/* front: the job was continued */
 };
@@ -69,6 +70,13 @@ void hf_job_start_canary(struct hf_job *job);
 
 /* In front; nothing when there is none, which a short command never gets. */
 void hf_job_end_canary(struct hf_job *job);
+
+/*
+ * Has the calling process's group a member whose parent could continue it: one of
+ * the same session in another group (POSIX: the group is not orphaned)?  Guard
+ * is such a parent for the kernel, and must not count.
+ */
+bool hf_process_has_job_control(void);
 
 void hf_message_send(int fd, const struct hf_message *message);
 /* 1 with a message, 0 when the other end is gone. */

@@ -326,6 +326,7 @@ size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
 	const struct timespec pause = { .tv_nsec = END_PAUSE_NS };
 
 	for (;;) {
+		bool has_children;
 		size_t left;
 
 		/* Twice: what was forked during the first pass is in the second,
@@ -333,10 +334,12 @@ size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
 		(void)signal_all(SIGSTOP);
 		(void)signal_all(SIGSTOP);
 		left = signal_all(SIGKILL);
-		if (!reap_all(ended, context) && left == 0)
+		has_children = reap_all(ended, context);
+		if (!has_children && left == 0)
 			return 0;
+		/* One that cannot be seen is there all the same. */
 		if (hf_system_boot_ns() >= bound)
-			return left;
+			return left > 0 ? left : 1;
 		(void)nanosleep(&pause, NULL);
 	}
 }

@@ -14,6 +14,7 @@
 
 #include "platform/file.h"
 #include "platform/job.h"
+#include "platform/linux/job_internal.h"
 
 /* Deeper than any tree of processes; ends a walk through a changing /proc. */
 #define ANCESTORS_MAX	4096
@@ -41,6 +42,26 @@ static bool look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start)
 		      " %*c %" SCNu64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u"
 		      " %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
 		      ret_parent, ret_start) == 2;
+}
+
+bool hf_process_has_job_control(void)
+{
+	const pid_t group = getpgrp();
+	const pid_t session = getsid(0);
+	uint64_t at = (uint64_t)getpid();
+
+	for (size_t i = 0; i < ANCESTORS_MAX; i++) {
+		uint64_t parent;
+		uint64_t start;
+
+		if (!look(at, &parent, &start) || parent == 0 ||
+		    getsid((pid_t)parent) != session)
+			return false;
+		if (getpgid((pid_t)parent) != group)
+			return true;
+		at = parent;
+	}
+	return false;
 }
 
 void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start)
