@@ -56,7 +56,6 @@ static int open_store(struct hf_cli_repair *repair,
 		      const struct hf_options *options,
 		      struct hf_output *output, struct hf_error *err)
 {
-	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 	struct hf_scan_options scan;
 	int rc;
 
@@ -65,10 +64,7 @@ static int open_store(struct hf_cli_repair *repair,
 	if (rc >= 0 || err->code != HF_ERR_NOTHING)
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
-	rc = hf_scan(&scan, &tree, NULL, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_nearby_check(&scan, &tree, 1, "record", err);
+	rc = hf_nearby_look(&scan, 1, "record", err);
 	if (rc < 0)
 		return rc;
 	hf_cli_repair_close(repair);
@@ -80,7 +76,6 @@ static int open_store(struct hf_cli_repair *repair,
 static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 		struct hf_output *output, struct hf_error *err)
 {
-	cleanup_manifest struct hf_manifest previous = HF_MANIFEST_INIT;
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	struct hf_snapshot_result result = { .is_new = false };
 	struct hf_snapshot_options how = {
@@ -96,12 +91,8 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	scan = hf_project_scan_options(&repair->project, NULL);
 	how.scan = &scan;
 	how.context = &scan;
-	rc = hf_snapshot_load_newest(&repair->project.store, &previous, err);
-	if (rc < 0 && rc != HF_ERR_NOTHING)
-		return rc;
-	rc = hf_snapshot_take(&repair->project.store, &how,
-			      rc == 0 ? &previous : NULL, &manifest, &result,
-			      err);
+	rc = hf_snapshot_take(&repair->project.store, &how, NULL, &manifest,
+			      &result, err);
 	if (rc < 0)
 		return rc;
 	/* Who records the tree by hand accepts it as it is. */

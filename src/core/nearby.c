@@ -205,3 +205,18 @@ int hf_nearby_check(const struct hf_scan_options *scan,
 	hf_nearby_describe(scan->root_fd, scan->policy, &hint);
 	return hf_fail_hint(err, "%s", hint.data ? hint.data : "");
 }
+
+int hf_nearby_look(const struct hf_scan_options *scan, uint64_t minimum,
+		   const char *verb, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_scan_options options = *scan;
+	int rc;
+
+	/* One of them may be the policy file. */
+	options.enough = (size_t)minimum + 1;
+	rc = hf_scan(&options, &tree, NULL, err);
+	if (rc < 0)
+		return rc;
+	return hf_nearby_check(&options, &tree, minimum, verb, err);
+}

@@ -37,5 +37,9 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 MUST_CHECK int hf_nearby_check(const struct hf_scan_options *scan,
 			       const struct hf_tree *tree, uint64_t minimum,
 			       const char *verb, struct hf_error *err);
+/* The same before there is a scan: looks at no more than is needed to know. */
+MUST_CHECK int hf_nearby_look(const struct hf_scan_options *scan,
+			      uint64_t minimum, const char *verb,
+			      struct hf_error *err);
 
 #endif /* HF_CORE_NEARBY_H */

@@ -16,7 +16,7 @@
 #include "core/policy.h"
 #include "core/scan_entry.h"
 #include "core/scan_note.h"
-#include "core/scan_side.h"
+#include "core/scan_role.h"
 #include "core/scan_walk.h"
 #include "core/scan_work.h"
 #include "platform/system.h"
@@ -155,36 +155,7 @@ static int add_literals(const struct hf_scan_options *options,
 		if (rc < 0)
 			return rc;
 	}
-	if (tree->count > count)
-		hf_tree_sort_merge(tree);
-	return 0;
-}
-
-/* What the earlier tree has and this one has not, to be looked at too. */
-static int add_before(const struct hf_tree *before, struct hf_tree *tree,
-		      struct hf_error *err)
-{
-	const size_t count = tree->count;
-	size_t at = 0;
-
-	for (size_t i = 0; i < before->count; i++) {
-		const struct hf_entry *const old = &before->entries[i];
-		struct hf_entry *entry;
-
-		while (at < count && hf_path_compare(tree->entries[at].path,
-						     old->path) < 0)
-			at++;
-		if (at < count &&
-		    strcmp(tree->entries[at].path, old->path) == 0)
-			continue;
-		entry = hf_tree_add_copy(tree, old);
-		if (!entry)
-			return hf_fail_memory(err);
-		hf_scan_set_absent(entry);
-	}
-	if (tree->count > count)
-		hf_tree_sort_merge(tree);
-	return 0;
+	return tree->count > count ? hf_tree_sort_merge(tree, err) : 0;
 }
 
 static int add_ancestor(struct hf_tree *tree, const char *path,
@@ -250,8 +221,7 @@ static int add_ancestors(struct hf_tree *tree, struct hf_error *err)
 		if (rc < 0)
 			return rc;
 	}
-	hf_tree_sort_merge(tree);
-	return 0;
+	return hf_tree_sort_merge(tree, err);
 }
 
 static int find_names(const struct hf_scan_options *options,
@@ -266,15 +236,12 @@ static int find_names(const struct hf_scan_options *options,
 	rc = walk_outside(options, tree, notes, err);
 	if (rc < 0)
 		return rc;
-	hf_tree_sort_merge(tree);
+	rc = hf_tree_sort_merge(tree, err);
+	if (rc < 0)
+		return rc;
 	rc = add_literals(options, tree, notes, err);
 	if (rc < 0)
 		return rc;
-	if (options->before) {
-		rc = add_before(options->before, tree, err);
-		if (rc < 0)
-			return rc;
-	}
 	return add_ancestors(tree, err);
 }
 
@@ -354,91 +321,67 @@ static int look(const struct hf_scan_options *options, struct hf_tree *tree,
 		.step = look_at,
 		.context = &looking,
 	};
+	const int rc = hf_scan_work(&work, err);
 
-	return hf_scan_work(&work, err);
-}
-
-/* -- roles --------------------------------------------------------------- */
-
-static void apply_allow(const struct hf_scan_options *options,
-			struct hf_tree *tree)
-{
-	const struct hf_policy *const policy = options->policy;
-
-	if (policy->command_count == 0 &&
-	    (!policy->allow || hf_patterns_count(policy->allow) == 0))
-		return;
-	for (size_t i = 0; i < tree->count; i++) {
-		struct hf_entry *const entry = &tree->entries[i];
-		const bool is_directory =
-			entry->stat.kind == HF_KIND_DIRECTORY;
-
-		if (entry->role != HF_ROLE_ANCESTOR &&
-		    hf_policy_allows(policy, options->argv, entry->path,
-				     is_directory))
-			entry->role = HF_ROLE_ALLOWED;
-	}
-}
-
-/* NAME of the side file NAME-wal; NULL when it is no recorded file. */
-static const struct hf_entry *side_base(const struct hf_tree *tree,
-					const char *path)
-{
-	const char *const name = hf_path_name(path);
-	char base[HF_PATH_MAX];
-	const size_t len =
-		(size_t)(name - path) + hf_scan_side_base_len(name);
-	const struct hf_entry *entry;
-
-	memcpy(base, path, len);
-	base[len] = '\0';
-	entry = hf_tree_find(tree, base);
-	return entry && entry->stat.kind == HF_KIND_FILE ? entry : NULL;
-}
-
-/* Decided only now that it is known what there is. */
-static bool is_wanted(const struct hf_scan_options *options,
-		      const struct hf_tree *tree, struct hf_entry *entry)
-{
-	const struct hf_entry *base;
-	bool is_wanted = true;
-
-	if (entry->role == HF_ROLE_ANCESTOR) {
-		if (entry->stat.kind == HF_KIND_ABSENT)
-			return false;
-		/* Else a file on the way to a literal that cannot exist. */
-		is_wanted = entry->stat.kind == HF_KIND_DIRECTORY;
-	} else if (entry->role == HF_ROLE_SIDE_FILE) {
-		base = side_base(tree, entry->path);
-		if (base && base->role == HF_ROLE_ALLOWED)
-			entry->role = HF_ROLE_ALLOWED;
-		is_wanted = base && entry->stat.kind == HF_KIND_FILE;
-	}
-	return is_wanted ||
-	       (options->before && hf_tree_find(options->before, entry->path));
-}
-
-/* Drop what is not wanted; find needs all entries, so that comes second. */
-static int settle(const struct hf_scan_options *options, struct hf_tree *tree,
-		  struct hf_error *err)
-{
-	cleanup_free bool *wanted = calloc(tree->count + 1, sizeof(*wanted));
-	size_t kept = 0;
-
-	if (!wanted)
-		return hf_fail_memory(err);
-	for (size_t i = 0; i < tree->count; i++)
-		wanted[i] = is_wanted(options, tree, &tree->entries[i]);
-	for (size_t i = 0; i < tree->count; i++) {
-		if (wanted[i])
-			tree->entries[kept++] = tree->entries[i];
-	}
-	tree->count = kept;
+	if (rc < 0)
+		return rc;
+	hf_scan_apply_allow(options, tree);
 	return 0;
 }
 
-int hf_scan(const struct hf_scan_options *options, struct hf_tree *ret_tree,
-	    struct hf_buffer *ret_notes, struct hf_error *err)
+/* What the earlier tree has and this one has not. */
+static int find_missing(const struct hf_tree *before,
+			const struct hf_tree *tree, struct hf_tree *ret_missing,
+			struct hf_error *err)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < before->count; i++) {
+		const struct hf_entry *const old = &before->entries[i];
+		struct hf_entry *entry;
+		int order = 1;
+
+		while (at < tree->count && order > 0) {
+			order = hf_path_compare(old->path,
+						tree->entries[at].path);
+			if (order >= 0)
+				at++;
+		}
+		if (order == 0)
+			continue;
+		entry = hf_tree_add_copy(ret_missing, old);
+		if (!entry)
+			return hf_fail_memory(err);
+		hf_scan_set_absent(entry);
+	}
+	return 0;
+}
+
+/* Look at that, too: it may be there and merely not found any more. */
+static int look_before(const struct hf_scan_options *options,
+		       struct hf_tree *tree, struct hf_error *err)
+{
+	const int64_t since_ns = hf_system_file_time_ns();
+	cleanup_tree struct hf_tree missing = HF_TREE_INIT;
+	int rc;
+
+	rc = find_missing(options->before, tree, &missing, err);
+	if (rc < 0 || missing.count == 0)
+		return rc;
+	rc = add_ancestors(&missing, err);
+	if (rc < 0)
+		return rc;
+	rc = look(options, &missing, since_ns, err);
+	if (rc < 0)
+		return rc;
+	if (hf_tree_adopt(tree, &missing) < 0)
+		return hf_fail_memory(err);
+	return hf_tree_sort_merge(tree, err);
+}
+
+int hf_scan_begin(const struct hf_scan_options *options,
+		  struct hf_tree *ret_tree, struct hf_buffer *ret_notes,
+		  struct hf_error *err)
 {
 	const int64_t since_ns = hf_system_file_time_ns();
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
@@ -450,18 +393,42 @@ int hf_scan(const struct hf_scan_options *options, struct hf_tree *ret_tree,
 	rc = look(options, &tree, since_ns, err);
 	if (rc < 0)
 		return rc;
-	apply_allow(options, &tree);
-	rc = settle(options, &tree, err);
-	if (rc < 0)
-		return rc;
-	if (ret_notes) {
-		rc = hf_scan_note_links(options, &tree, ret_notes, err);
-		if (rc < 0)
-			return rc;
-		rc = hf_buffer_check(ret_notes, err);
+	*ret_tree = tree;
+	tree = (struct hf_tree)HF_TREE_INIT;
+	return 0;
+}
+
+int hf_scan_finish(const struct hf_scan_options *options, struct hf_tree *tree,
+		   struct hf_buffer *ret_notes, struct hf_error *err)
+{
+	int rc;
+
+	if (options->before) {
+		rc = look_before(options, tree, err);
 		if (rc < 0)
 			return rc;
 	}
+	rc = hf_scan_settle(options, tree, err);
+	if (rc < 0 || !ret_notes)
+		return rc;
+	rc = hf_scan_note_links(options, tree, ret_notes, err);
+	if (rc < 0)
+		return rc;
+	return hf_buffer_check(ret_notes, err);
+}
+
+int hf_scan(const struct hf_scan_options *options, struct hf_tree *ret_tree,
+	    struct hf_buffer *ret_notes, struct hf_error *err)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	int rc;
+
+	rc = hf_scan_begin(options, &tree, ret_notes, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_scan_finish(options, &tree, ret_notes, err);
+	if (rc < 0)
+		return rc;
 	*ret_tree = tree;
 	tree = (struct hf_tree)HF_TREE_INIT;
 	return 0;

@@ -36,6 +36,11 @@ struct hf_scan_options {
 	 * lies in it absent, and a note says so.  Otherwise it is an error.
 	 */
 	bool is_tolerant;
+	/*
+	 * Only to know whether there are so many: a walk ends when it has found
+	 * as many protected names.  0: all are wanted.
+	 */
+	size_t enough;
 };
 
 /*
@@ -49,6 +54,17 @@ struct hf_scan_options {
 MUST_CHECK int hf_scan(const struct hf_scan_options *options,
 		       struct hf_tree *ret_tree, struct hf_buffer *ret_notes,
 		       struct hf_error *err);
+/*
+ * The same in two steps, for who has to wait for options->before: begin needs it
+ * in a tolerant scan only.  In between, ancestors and side files may be listed
+ * that are none.
+ */
+MUST_CHECK int hf_scan_begin(const struct hf_scan_options *options,
+			     struct hf_tree *ret_tree,
+			     struct hf_buffer *ret_notes, struct hf_error *err);
+MUST_CHECK int hf_scan_finish(const struct hf_scan_options *options,
+			      struct hf_tree *tree, struct hf_buffer *ret_notes,
+			      struct hf_error *err);
 
 /*
  * Add to after the NAME-wal, NAME-shm and NAME-journal that stand beside a

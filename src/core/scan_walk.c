@@ -47,6 +47,7 @@ struct walk {
 	struct item *items;
 	size_t count;
 	size_t capacity;
+	size_t found;		/* protected names so far */
 	struct hf_arena names;	/* of the items */
 	struct hf_buffer listing;	/* kind and name of each, NUL-terminated */
 	const char *last_rule;	/* neighbours share one copy */
@@ -130,6 +131,7 @@ static int record(struct walk *walk, const char *rule, bool is_side,
 		return hf_fail_memory(err);
 	entry->rule = walk->last_copy;
 	entry->role = is_side ? HF_ROLE_SIDE_FILE : HF_ROLE_PROTECTED;
+	walk->found += is_side ? 0 : 1;
 	return 0;
 }
 
@@ -412,10 +414,12 @@ static int handle_next(struct walk *walk, struct hf_error *err)
 
 static int run(struct walk *walk, struct hf_error *err)
 {
+	const size_t enough = walk->options->enough;
 	int rc;
 
 	rc = enter(walk, 0, err);
-	while (rc == 0 && walk->count > 0)
+	while (rc == 0 && walk->count > 0 &&
+	       (enough == 0 || walk->found < enough))
 		rc = handle_next(walk, err);
 	return rc;
 }

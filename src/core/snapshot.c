@@ -11,6 +11,7 @@
 #include "core/archiver.h"
 #include "core/policy.h"
 #include "core/replace.h"
+#include "core/snapshot_load.h"
 #include "platform/system.h"
 
 /*
@@ -20,110 +21,6 @@
  */
 #define STALE_ENTRIES 64
 #define STALE_BYTES   ((uint64_t)1 << 20)
-
-/* -- loading -------------------------------------------------------------- */
-
-int hf_snapshot_load(const struct hf_store *store, const struct hf_name *name,
-		     struct hf_manifest *ret_manifest, struct hf_error *err)
-{
-	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_fd int fd = -1;
-	int rc;
-
-	fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SNAPSHOTS],
-				  name->text);
-	if (fd < 0)
-		return hf_fail_system(err, fd, "cannot open snapshot '%s'",
-				      name->text);
-	rc = hf_file_read_all(fd, HF_MANIFEST_SIZE_MAX, &text);
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
-				      name->text);
-	hf_buffer_printf(&label, "snapshot %s", name->text);
-	rc = hf_buffer_check(&label, err);
-	if (rc < 0)
-		return rc;
-	return hf_manifest_decode(label.data, text.data ? text.data : "",
-				  text.len, ret_manifest, err);
-}
-
-int hf_snapshot_load_newest(const struct hf_store *store,
-			    struct hf_manifest *ret_manifest,
-			    struct hf_error *err)
-{
-	cleanup_names struct hf_names names = HF_NAMES_INIT;
-	int rc;
-
-	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
-	if (rc < 0)
-		return rc;
-	if (names.count == 0)
-		return hf_fail(err, HF_ERR_NOTHING,
-			       "nothing is recorded yet");
-	return hf_snapshot_load(store, &names.items[names.count - 1],
-				ret_manifest, err);
-}
-
-struct hf_snapshot_loading {
-	const struct hf_store *store;
-	struct hf_thread *thread;
-	struct hf_manifest manifest;
-	struct hf_error err;
-	int rc;
-};
-
-static void load_in_thread(void *argument)
-{
-	struct hf_snapshot_loading *const loading = argument;
-
-	loading->rc = hf_snapshot_load_newest(
-		loading->store, &loading->manifest, &loading->err);
-}
-
-int hf_snapshot_load_begin(const struct hf_store *store,
-			   struct hf_snapshot_loading **ret_loading,
-			   struct hf_error *err)
-{
-	struct hf_snapshot_loading *const loading = calloc(1, sizeof(*loading));
-
-	if (!loading)
-		return hf_fail_memory(err);
-	loading->store = store;
-	/* Without a second thread it is merely slower. */
-	if (hf_thread_start(load_in_thread, loading, &loading->thread) < 0)
-		load_in_thread(loading);
-	*ret_loading = loading;
-	return 0;
-}
-
-int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
-			    struct hf_manifest *ret_manifest,
-			    struct hf_error *err)
-{
-	struct hf_snapshot_loading *const l = *loading;
-	int rc;
-
-	hf_thread_join(&l->thread);
-	rc = l->rc;
-	if (rc < 0) {
-		*err = l->err;
-	} else {
-		*ret_manifest = l->manifest;
-		l->manifest = (struct hf_manifest)HF_MANIFEST_INIT;
-	}
-	hf_snapshot_load_drop(loading);
-	return rc;
-}
-
-void hf_snapshot_load_drop(struct hf_snapshot_loading **loading)
-{
-	if (!*loading)
-		return;
-	hf_thread_join(&(*loading)->thread);
-	hf_manifest_done(&(*loading)->manifest);
-	hf_free_pointee(loading);
-}
 
 /* -- what belongs in a manifest ------------------------------------------- */
 
@@ -213,7 +110,8 @@ static char *format_patterns(const struct hf_patterns *patterns)
 struct taking {
 	const struct hf_store *store;
 	const struct hf_snapshot_options *options;
-	const struct hf_manifest *previous;
+	const struct hf_manifest *previous; /* loaded; NULL when none */
+	struct hf_manifest loaded;
 	struct hf_manifest manifest;
 	struct hf_snapshot_result result;
 	bool is_stale;
@@ -257,19 +155,36 @@ static bool is_stale(const struct hf_tree *tree)
 	return entries > STALE_ENTRIES || bytes > STALE_BYTES;
 }
 
-static int scan(struct taking *taking, struct hf_error *err)
+/* Most of the scan is done while a second thread reads the old manifest. */
+static int load_and_scan(struct taking *taking, struct hf_error *err)
 {
-	const struct hf_manifest *const previous = taking->previous;
+	cleanup_snapshot_loading struct hf_snapshot_loading *loading = NULL;
 	struct hf_scan_options options = *taking->options->scan;
 	struct hf_tree *const tree = &taking->manifest.tree;
+	struct hf_error unloaded;
 	int rc;
 
-	options.before = previous ? &previous->tree : NULL;
-	rc = hf_scan(&options, tree, taking->options->notes, err);
+	rc = hf_snapshot_load_begin(taking->store, &loading, &unloaded);
+	if (rc < 0 && rc != HF_ERR_NOTHING) {
+		*err = unloaded;
+		return rc;
+	}
+	rc = hf_scan_begin(&options, tree, taking->options->notes, err);
 	if (rc < 0)
 		return rc;
-	if (previous)
-		(void)hf_scan_use_cache(tree, &previous->tree);
+	if (loading) {
+		rc = hf_snapshot_load_finish(&loading, &taking->loaded, err);
+		if (rc < 0)
+			return rc;
+		taking->previous = &taking->loaded;
+		taking->result.has_previous = true;
+		options.before = &taking->loaded.tree;
+	}
+	rc = hf_scan_finish(&options, tree, taking->options->notes, err);
+	if (rc < 0)
+		return rc;
+	if (taking->previous)
+		(void)hf_scan_use_cache(tree, &taking->loaded.tree);
 	taking->is_stale = is_stale(tree);
 	return 0;
 }
@@ -356,7 +271,7 @@ static int finish(struct taking *taking, struct hf_error *err)
 
 int hf_snapshot_take(const struct hf_store *store,
 		     const struct hf_snapshot_options *options,
-		     const struct hf_manifest *previous,
+		     struct hf_manifest *ret_previous,
 		     struct hf_manifest *ret_manifest,
 		     struct hf_snapshot_result *ret_result,
 		     struct hf_error *err)
@@ -364,20 +279,25 @@ int hf_snapshot_take(const struct hf_store *store,
 	struct taking taking = {
 		.store = store,
 		.options = options,
-		.previous = previous,
+		.loaded = HF_MANIFEST_INIT,
 		.manifest = HF_MANIFEST_INIT,
 	};
 	int rc;
 
-	rc = scan(&taking, err);
+	rc = load_and_scan(&taking, err);
 	if (rc == 0)
 		rc = read_and_archive(&taking, err);
 	if (rc == 0)
 		rc = finish(&taking, err);
 	if (rc < 0) {
+		hf_manifest_done(&taking.loaded);
 		hf_manifest_done(&taking.manifest);
 		return rc;
 	}
+	if (ret_previous)
+		*ret_previous = taking.loaded;
+	else
+		hf_manifest_done(&taking.loaded);
 	*ret_manifest = taking.manifest;
 	*ret_result = taking.result;
 	return 0;

@@ -16,6 +16,7 @@
 #include "core/store.h"
 
 struct hf_snapshot_result {
+	bool has_previous;	/* something was recorded before */
 	bool is_new;		/* a manifest was written */
 	size_t archived;	/* contents */
 	uint64_t archived_bytes;
@@ -30,27 +31,11 @@ MUST_CHECK int hf_snapshot_load(const struct hf_store *store,
 				struct hf_manifest *ret_manifest,
 				struct hf_error *err);
 /*
- * The newest manifest, read by a second thread while this one does something
- * else.  store must stay open until finish, which waits for the thread and frees
- * *loading; cleanup_snapshot_loading does so when nobody else did.
- */
-struct hf_snapshot_loading;
-#define cleanup_snapshot_loading CLEANUP(hf_snapshot_load_drop)
-MUST_CHECK int hf_snapshot_load_begin(const struct hf_store *store,
-				      struct hf_snapshot_loading **ret_loading,
-				      struct hf_error *err);
-MUST_CHECK int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
-				       struct hf_manifest *ret_manifest,
-				       struct hf_error *err);
-void hf_snapshot_load_drop(struct hf_snapshot_loading **loading);
-
-/*
- * Scan and record.  previous is the newest manifest, or NULL when there is none;
- * it is only read.  The result's tree has a hash and a location for every file;
- * its name is previous's when nothing differs.  Before anything is written the
- * caller may look at what changed: decide(context, tree, deltas) is called with
- * the difference to previous (files hashed already) and may refuse (negative).
- * decide may be NULL.
+ * Scan and record.  The result's tree has a hash and a location for every file;
+ * its name is that of the newest manifest when nothing differs from it.  Before
+ * anything is written the caller may look at what changed: decide(context, tree,
+ * deltas) is called with the difference to that manifest, none when there is no
+ * such (files hashed already) and may refuse (negative).  decide may be NULL.
  */
 struct hf_snapshot_options {
 	const struct hf_scan_options *scan;
@@ -61,9 +46,10 @@ struct hf_snapshot_options {
 	struct hf_buffer *notes;	/* may be NULL */
 };
 
+/* ret_previous (may be NULL): what was the newest manifest; empty when none. */
 MUST_CHECK int hf_snapshot_take(const struct hf_store *store,
 				const struct hf_snapshot_options *options,
-				const struct hf_manifest *previous,
+				struct hf_manifest *ret_previous,
 				struct hf_manifest *ret_manifest,
 				struct hf_snapshot_result *ret_result,
 				struct hf_error *err);

@@ -88,6 +88,22 @@ struct hf_entry *hf_tree_add_copy(struct hf_tree *tree,
 	return copy;
 }
 
+int hf_tree_adopt(struct hf_tree *tree, struct hf_tree *from)
+{
+	const size_t count = tree->count;
+
+	for (size_t i = 0; i < from->count; i++) {
+		if (make_room(tree) < 0) {
+			tree->count = count;
+			return -ENOMEM;
+		}
+		tree->entries[tree->count++] = from->entries[i];
+	}
+	hf_arena_adopt(&tree->arena, &from->arena);
+	hf_tree_done(from);
+	return 0;
+}
+
 static int compare_entries(const void *a, const void *b)
 {
 	const struct hf_entry *const left = a;
@@ -127,28 +143,30 @@ static void merge(struct hf_tree *tree, const struct hf_entry *tail,
 }
 
 /* A walk adds in order, and a little is added behind: only that is sorted. */
-static void sort(struct hf_tree *tree, compare_function *compare)
+static int sort(struct hf_tree *tree, compare_function *compare,
+		struct hf_error *err)
 {
 	const size_t sorted = sorted_count(tree, compare);
 	const size_t count = tree->count - sorted;
 	cleanup_free struct hf_entry *tail = NULL;
 
 	if (count == 0)
-		return;
+		return 0;
 	tail = calloc(count, sizeof(*tail));
-	if (!tail) {
-		qsort(tree->entries, tree->count, sizeof(*tree->entries),
-		      compare);
-		return;
-	}
+	if (!tail)
+		return hf_fail_memory(err);
 	memcpy(tail, tree->entries + sorted, count * sizeof(*tail));
 	qsort(tail, count, sizeof(*tail), compare);
 	merge(tree, tail, count, compare);
+	return 0;
 }
 
 int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)
 {
-	sort(tree, compare_entries);
+	const int rc = sort(tree, compare_entries, err);
+
+	if (rc < 0)
+		return rc;
 	for (size_t i = 1; i < tree->count; i++) {
 		const char *const path = tree->entries[i].path;
 
@@ -176,11 +194,13 @@ static int compare_with_role(const void *a, const void *b)
 	return order != 0 ? order : rank(left->role) - rank(right->role);
 }
 
-void hf_tree_sort_merge(struct hf_tree *tree)
+int hf_tree_sort_merge(struct hf_tree *tree, struct hf_error *err)
 {
+	const int rc = sort(tree, compare_with_role, err);
 	size_t kept = 0;
 
-	sort(tree, compare_with_role);
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < tree->count; i++) {
 		if (kept > 0 && compare_entries(&tree->entries[kept - 1],
 						&tree->entries[i]) == 0)
@@ -188,6 +208,7 @@ void hf_tree_sort_merge(struct hf_tree *tree)
 		tree->entries[kept++] = tree->entries[i];
 	}
 	tree->count = kept;
+	return 0;
 }
 
 struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path)

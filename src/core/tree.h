@@ -37,10 +37,12 @@ struct hf_entry *hf_tree_add(struct hf_tree *tree, const char *path);
 /* A copy of entry, strings included; NULL when out of memory. */
 struct hf_entry *hf_tree_add_copy(struct hf_tree *tree,
 				  const struct hf_entry *entry);
+/* Add all entries of from, which is empty then; -ENOMEM, and nothing done. */
+MUST_CHECK int hf_tree_adopt(struct hf_tree *tree, struct hf_tree *from);
 /* Sort; HF_ERR_CORRUPT when a path is there twice. */
 MUST_CHECK int hf_tree_sort(struct hf_tree *tree, struct hf_error *err);
 /* Sort; of entries with one path one stays, an ancestor only if all are. */
-void hf_tree_sort_merge(struct hf_tree *tree);
+MUST_CHECK int hf_tree_sort_merge(struct hf_tree *tree, struct hf_error *err);
 /* NULL when not there.  The tree must be sorted. */
 struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path);
 /* How many are protected and exist: what "protected" counts in the report. */

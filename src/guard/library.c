@@ -97,17 +97,12 @@ static int snapshot_locked(hf_project *project, struct hf_error *err)
 	const struct hf_scan_options scan =
 		hf_project_scan_options(project, NULL);
 	const struct hf_snapshot_options options = { .scan = &scan };
-	cleanup_manifest struct hf_manifest newest = HF_MANIFEST_INIT;
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	struct hf_snapshot_result result;
 	int rc;
 
-	rc = hf_snapshot_load_newest(&project->store, &newest, err);
-	if (rc < 0 && rc != HF_ERR_NOTHING)
-		return rc;
-	rc = hf_snapshot_take(&project->store, &options,
-			      rc == 0 ? &newest : NULL, &manifest, &result,
-			      err);
+	rc = hf_snapshot_take(&project->store, &options, NULL, &manifest,
+			      &result, err);
 	if (rc < 0)
 		return rc;
 	project->named = manifest.name;

@@ -116,7 +116,6 @@ static int settle_earlier(struct hf_run *run, bool *ret_has_living,
 struct decision {
 	struct hf_run *run;
 	bool has_living;
-	bool has_previous;
 };
 
 /* What commands may change is no drift. */
@@ -148,8 +147,7 @@ static int decide(void *context, const struct hf_tree *tree,
 			      "tree differs from what it recorded");
 		return hf_fail_hint(err, "wait until it has ended");
 	}
-	if (decision->has_previous && drifted > 0 &&
-	    run->project->policy.on_drift == HF_DRIFT_STOP) {
+	if (drifted > 0 && run->project->policy.on_drift == HF_DRIFT_STOP) {
 		(void)hf_fail(err, HF_ERR_UNDECIDED,
 			      "cannot run: %zu protected %s changed since the "
 			      "last run, and the policy says to stop",
@@ -244,7 +242,6 @@ static int begin_journal(struct hf_run *run, struct hf_error *err)
 static int record_locked(struct hf_run *run, struct hf_error *err)
 {
 	cleanup_manifest struct hf_manifest newest = HF_MANIFEST_INIT;
-	struct hf_store *const store = &run->project->store;
 	struct decision decision = { .run = run };
 	struct hf_snapshot_options options = {
 		.scan = &run->scan,
@@ -253,24 +250,18 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 		.progress = run->options->progress,
 		.notes = run->session.notes,
 	};
-	const struct hf_manifest *previous = NULL;
+	const struct hf_manifest *previous;
 	int rc;
 
 	rc = settle_earlier(run, &decision.has_living, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_snapshot_load_newest(store, &newest, err);
-	if (rc < 0 && rc != HF_ERR_NOTHING)
-		return rc;
-	if (rc == 0)
-		previous = &newest;
-	decision.has_previous = previous != NULL;
-
-	rc = hf_snapshot_take(store, &options, previous,
+	rc = hf_snapshot_take(&run->project->store, &options, &newest,
 			      &run->session.snapshot, &run->session.recorded,
 			      err);
 	if (rc < 0)
 		return rc;
+	previous = run->session.recorded.has_previous ? &newest : NULL;
 	note_policy(run, previous);
 	rc = begin_journal(run, err);
 	if (rc < 0)
@@ -285,7 +276,6 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
  */
 static int open_store(struct hf_run *run, struct hf_error *err)
 {
-	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 	int rc;
 
 	/* hf_session_is_inside() has opened it already. */
@@ -294,11 +284,8 @@ static int open_store(struct hf_run *run, struct hf_error *err)
 	rc = hf_project_open_store(run->project, HF_STORE_MUST_EXIST, err);
 	if (rc != HF_ERR_NOTHING)
 		return rc;
-	rc = hf_scan(&run->scan, &tree, NULL, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_nearby_check(&run->scan, &tree,
-			     run->project->policy.min_protected, "run", err);
+	rc = hf_nearby_look(&run->scan, run->project->policy.min_protected,
+			    "run", err);
 	if (rc < 0)
 		return rc;
 	return hf_project_open_store(run->project, HF_STORE_MAKE, err);

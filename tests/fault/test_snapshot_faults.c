@@ -61,28 +61,19 @@ static void prepare_second(void *context)
 
 	prepare_first(context);
 	hf_manifest_done(&first);
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	hf_put_file(s.root_fd, "a.toml", "key = 2\n");
 	hf_put_file(s.root_fd, "c.toml", "new");
 }
 
 static int take(void *context, struct hf_error *err)
 {
-	const bool *const has_previous = context;
 	const struct hf_snapshot_options options = {.scan = &s.scan};
-	cleanup_manifest struct hf_manifest previous = HF_MANIFEST_INIT;
 	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
 	struct hf_snapshot_result result;
-	int rc;
 
-	if (*has_previous) {
-		rc = hf_snapshot_load_newest(&s.store, &previous, err);
-		if (rc < 0)
-			return rc;
-	}
-	return hf_snapshot_take(&s.store, &options,
-				*has_previous ? &previous : NULL, &taken,
-				&result, err);
+	(void)context;
+	return hf_snapshot_take(&s.store, &options, NULL, &taken, &result, err);
 }
 
 static void check(void *context, int rc)

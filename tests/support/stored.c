@@ -57,16 +57,14 @@ void hf_stored_reopen(struct hf_stored *stored)
 	open_store(stored);
 }
 
-void hf_stored_take(struct hf_stored *stored,
-		    const struct hf_manifest *previous,
-		    struct hf_manifest *ret_manifest,
+void hf_stored_take(struct hf_stored *stored, struct hf_manifest *ret_manifest,
 		    struct hf_snapshot_result *ret_result)
 {
 	const struct hf_snapshot_options options = {.scan = &stored->scan};
 	struct hf_error err;
 
-	cr_assert(hf_snapshot_take(&stored->store, &options, previous,
-				   ret_manifest, ret_result, &err) == 0,
+	cr_assert(hf_snapshot_take(&stored->store, &options, NULL, ret_manifest,
+				   ret_result, &err) == 0,
 		  "%s", err.text);
 }
 

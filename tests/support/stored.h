@@ -32,10 +32,8 @@ void hf_stored_remove(struct hf_stored *stored);
 /* Open the store anew, as the next command would. */
 void hf_stored_reopen(struct hf_stored *stored);
 
-/* Take a snapshot; previous may be NULL.  Ends the test on failure. */
-void hf_stored_take(struct hf_stored *stored,
-		    const struct hf_manifest *previous,
-		    struct hf_manifest *ret_manifest,
+/* Take a snapshot.  Ends the test on failure. */
+void hf_stored_take(struct hf_stored *stored, struct hf_manifest *ret_manifest,
 		    struct hf_snapshot_result *ret_result);
 
 /* The content of one entry, appended; the failure of hf_pack_read(). */

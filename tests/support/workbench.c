@@ -42,7 +42,7 @@ void hf_bench_record(struct hf_bench *bench)
 {
 	struct hf_snapshot_result result;
 
-	hf_stored_take(&bench->at, NULL, &bench->manifest, &result);
+	hf_stored_take(&bench->at, &bench->manifest, &result);
 }
 
 static void look(struct hf_bench *bench)
@@ -150,7 +150,7 @@ static void look_at_session(struct hf_bench *bench)
 		     &err);
 		(void)close(fd);
 	}
-	hf_tree_sort_merge(&bench->now);
+	must(hf_tree_sort_merge(&bench->now, &err), "sort", &err);
 	must(hf_scan_read(&bench->at.scan, &bench->now, NULL, true, NULL, &err),
 	     "read", &err);
 }

@@ -81,7 +81,7 @@ Test(archiver, a_large_file_has_a_pack_of_its_own)
 
 	hf_put_file(s.root_fd, "small.toml", "x");
 	hf_put_file(s.root_fd, "large.toml", noise);
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_expect_eq(result.archived, 2);
 	cr_expect_eq(pack_count(), 2);
 	cr_expect_neq(find(&first, "large.toml")->location.pack,
@@ -90,7 +90,7 @@ Test(archiver, a_large_file_has_a_pack_of_its_own)
 
 	/* Known already: the pack that was begun is dropped. */
 	hf_put_file(s.root_fd, "again.toml", noise);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(result.archived, 0);
 	cr_expect_eq(pack_count(), 2);
@@ -115,7 +115,7 @@ Test(archiver, a_full_pack_is_followed_by_another)
 		(void)snprintf(name, sizeof(name), "%zu.toml", i);
 		hf_put_file(s.root_fd, name, noise);
 	}
-	hf_stored_take(&s, NULL, &manifest, &result);
+	hf_stored_take(&s, &manifest, &result);
 	cr_expect_eq(result.archived, 2 * count);
 	cr_expect_geq(pack_count(), 3);
 	cr_expect(hf_stored_check(&s.store, &manifest.tree, &err) == 0, "%s",
@@ -135,7 +135,7 @@ Test(archiver, one_content_under_many_names_is_archived_once)
 		(void)snprintf(name, sizeof(name), "%zu.toml", i);
 		hf_put_file(s.root_fd, name, noise);
 	}
-	hf_stored_take(&s, NULL, &manifest, &result);
+	hf_stored_take(&s, &manifest, &result);
 	cr_expect_eq(result.archived, 1);
 	cr_expect_eq(result.archived_bytes, 100000);
 	cr_expect(hf_stored_check(&s.store, &manifest.tree, &err) == 0, "%s",

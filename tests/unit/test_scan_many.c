@@ -53,6 +53,21 @@ static void cut(void)
 
 TestSuite(scan_many, .fini = cut);
 
+Test(scan_many, enough_is_enough)
+{
+	cleanup_tree struct hf_tree few = HF_TREE_INIT;
+	struct hf_error err;
+
+	plant_many(3, 5);
+	options.enough = 4;
+	cr_assert_eq(hf_scan(&options, &few, NULL, &err), 0, "%s", err.text);
+	cr_expect_eq(hf_tree_protected_count(&few), 4);
+	hf_tree_done(&few);
+	options.enough = 100;
+	cr_assert_eq(hf_scan(&options, &few, NULL, &err), 0, "%s", err.text);
+	cr_expect_eq(hf_tree_protected_count(&few), 3 + 3 * 5);
+}
+
 /* -- a sink that counts; two threads use it -------------------------------- */
 
 struct seen {

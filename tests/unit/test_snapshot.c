@@ -90,7 +90,7 @@ Test(snapshot, what_was_taken_is_loaded_again)
 	put_old(s.root_fd, "a.toml", "key = 1\n");
 	put_old(s.root_fd, "b.toml", "");
 	cr_assert_eq(hf_file_symlink_at("a.toml", s.root_fd, "l.toml"), 0);
-	hf_stored_take(&s, NULL, &taken, &result);
+	hf_stored_take(&s, &taken, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(result.archived, 2);
 	cr_expect_eq(result.archived_bytes, 8);
@@ -117,8 +117,8 @@ Test(snapshot, an_unchanged_tree_writes_nothing)
 	struct hf_snapshot_result result;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &first, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect_not(result.is_new);
 	cr_expect_eq(result.archived, 0);
 	cr_expect_str_eq(second.name.text, first.name.text);
@@ -135,12 +135,12 @@ Test(snapshot, only_what_is_new_is_archived)
 
 	put_old(s.root_fd, "a.toml", "same");
 	put_old(s.root_fd, "b.toml", "old");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	/* A content that moved, one that came, one that went. */
 	put_old(s.root_fd, "b.toml", "new!");
 	put_old(s.root_fd, "c.toml", "same");
 	cr_assert_eq(hf_file_unlink_at(s.root_fd, "a.toml"), 0);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(result.archived, 1);
 	cr_expect_eq(result.archived_bytes, 4);
@@ -161,7 +161,7 @@ Test(snapshot, two_names_with_one_content_share_it)
 
 	put_old(s.root_fd, "a.toml", "same");
 	put_old(s.root_fd, "b.toml", "same");
-	hf_stored_take(&s, NULL, &manifest, &result);
+	hf_stored_take(&s, &manifest, &result);
 	cr_expect_eq(result.archived, 1);
 	cr_expect_eq(find(&manifest, "a.toml")->location.offset,
 		     find(&manifest, "b.toml")->location.offset);
@@ -175,10 +175,10 @@ Test(snapshot, other_patterns_make_another_snapshot)
 	struct hf_snapshot_result result;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	hf_policy_done(&s.policy);
 	hf_make_policy(&s.policy, "*.toml data/ literal.cfg x/*", "");
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(result.archived, 0);
 	cr_expect_eq(snapshot_count(), 2);
@@ -191,10 +191,10 @@ Test(snapshot, what_may_be_changed_is_part_of_it)
 	struct hf_snapshot_result result;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	hf_policy_done(&s.policy);
 	hf_make_policy(&s.policy, "*.toml data/ literal.cfg", "a.toml");
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(find(&second, "a.toml")->role, HF_ROLE_ALLOWED);
 }
@@ -214,15 +214,15 @@ Test(snapshot, a_directory_that_held_what_is_gone_has_not_drifted)
 	cr_assert(fd >= 0);
 	put_old(fd, "a.toml", "x");
 	put_old(s.root_fd, "b.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_expect_eq(find(&first, "sub")->role, HF_ROLE_ANCESTOR);
 
 	cr_assert_eq(hf_file_unlink_at(fd, "a.toml"), 0);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_null(hf_tree_find(&second.tree, "sub"));
 	cr_expect_null(hf_tree_find(&second.tree, "sub/a.toml"));
-	hf_stored_take(&s, &second, &third, &result);
+	hf_stored_take(&s, &third, &result);
 	cr_expect_not(result.is_new);
 }
 
@@ -249,8 +249,7 @@ static int see(void *context, const struct hf_tree *tree,
 	return seen->refuse ? hf_fail(err, HF_ERR_UNDECIDED, "refused") : 0;
 }
 
-static int take(struct seen *seen, const struct hf_manifest *previous,
-		struct hf_error *err)
+static int take(struct seen *seen, struct hf_error *err)
 {
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	const struct hf_snapshot_options options = {
@@ -260,8 +259,8 @@ static int take(struct seen *seen, const struct hf_manifest *previous,
 	};
 	struct hf_snapshot_result result;
 
-	return hf_snapshot_take(&s.store, &options, previous, &manifest,
-				&result, err);
+	return hf_snapshot_take(&s.store, &options, NULL, &manifest, &result,
+				err);
 }
 
 Test(snapshot, refused_at_first_nothing_is_written)
@@ -270,7 +269,7 @@ Test(snapshot, refused_at_first_nothing_is_written)
 	struct hf_error err;
 
 	put_old(s.root_fd, "a.toml", "x");
-	cr_expect_eq(take(&seen, NULL, &err), HF_ERR_UNDECIDED);
+	cr_expect_eq(take(&seen, &err), HF_ERR_UNDECIDED);
 	cr_expect_eq(seen.calls, 1);
 	/* The root, the file, and two literals that are absent. */
 	cr_expect_eq(seen.entries, 4);
@@ -286,9 +285,9 @@ Test(snapshot, refused_for_drift_no_manifest_is_written)
 	struct hf_error err;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	put_old(s.root_fd, "a.toml", "y");
-	cr_expect_eq(take(&seen, &first, &err), HF_ERR_UNDECIDED);
+	cr_expect_eq(take(&seen, &err), HF_ERR_UNDECIDED);
 	cr_expect_eq(seen.calls, 1);
 	cr_expect_eq(seen.drift, 1);
 	cr_expect(seen.change & HF_CHANGE_CONTENT);
@@ -314,9 +313,9 @@ Test(snapshot, only_what_is_gone_has_drifted_not_its_directory)
 	fd = hf_file_open_directory_at(s.root_fd, "sub");
 	cr_assert(fd >= 0);
 	put_old(fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_assert_eq(hf_file_unlink_at(fd, "a.toml"), 0);
-	cr_assert_eq(take(&seen, &first, &err), 0);
+	cr_assert_eq(take(&seen, &err), 0);
 	cr_expect_eq(seen.drift, 1);
 
 	cr_assert_eq(hf_snapshot_look(&s.scan, &first.tree, NULL, &now, &err),
@@ -342,7 +341,7 @@ Test(snapshot, stale_stat_data_are_renewed_in_place)
 		hf_put_file(s.root_fd, name, name);
 	}
 	(void)usleep(20000);
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "7.toml", &stat), 0);
 
 	/* The same in all that counts, but a new ctime. */
@@ -353,7 +352,7 @@ Test(snapshot, stale_stat_data_are_renewed_in_place)
 			     0);
 	}
 	(void)usleep(20000);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect_not(result.is_new);
 	cr_expect_eq(snapshot_count(), 1);
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "7.toml", &stat), 0);
@@ -373,12 +372,12 @@ Test(snapshot, a_few_stale_entries_are_not_worth_it)
 	struct hf_error err;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_assert_eq(hf_file_set_mode_at(s.root_fd, "a.toml", 0600), 0);
 	cr_assert_eq(hf_file_set_mode_at(s.root_fd, "a.toml",
 					 find(&first, "a.toml")->stat.mode),
 		     0);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect_not(result.is_new);
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "a.toml", &stat), 0);
 	cr_assert_eq(hf_snapshot_load_newest(&s.store, &loaded, &err), 0);
@@ -393,55 +392,15 @@ Test(snapshot, a_content_is_known_by_its_path)
 	struct hf_snapshot_result result;
 
 	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &first, &result);
+	hf_stored_take(&s, &first, &result);
 	cr_assert_eq(hf_file_unlink_at(s.store.folder_fd[HF_STORE_PACKS],
 				       "000001.index"),
 		     0);
 	cr_assert_eq(hf_file_set_mtime_at(s.root_fd, "a.toml", 1), 0);
-	hf_stored_take(&s, &first, &second, &result);
+	hf_stored_take(&s, &second, &result);
 	cr_expect(result.is_new);
 	cr_expect_eq(result.archived, 0);
 	expect_content(&second, "a.toml", "x");
-}
-
-/* -- loading --------------------------------------------------------------- */
-
-Test(snapshot, loading_beside_the_work)
-{
-	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
-	cleanup_manifest struct hf_manifest loaded = HF_MANIFEST_INIT;
-	cleanup_snapshot_loading struct hf_snapshot_loading *loading = NULL;
-	struct hf_snapshot_result result;
-	struct hf_error err;
-
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
-	cr_expect_eq(hf_snapshot_load_finish(&loading, &loaded, &err),
-		     HF_ERR_NOTHING);
-	cr_expect_null(loading);
-
-	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &taken, &result);
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
-	cr_assert_eq(hf_snapshot_load_finish(&loading, &loaded, &err), 0);
-	cr_expect_str_eq(loaded.name.text, taken.name.text);
-	/* And one that nobody finishes. */
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
-}
-
-Test(snapshot, a_damaged_manifest_is_named)
-{
-	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
-	struct hf_manifest loaded = HF_MANIFEST_INIT;
-	struct hf_snapshot_result result;
-	struct hf_error err;
-
-	put_old(s.root_fd, "a.toml", "x");
-	hf_stored_take(&s, NULL, &taken, &result);
-	hf_put_file(s.store.folder_fd[HF_STORE_SNAPSHOTS], taken.name.text,
-		    "{}\n");
-	cr_expect_eq(hf_snapshot_load_newest(&s.store, &loaded, &err),
-		     HF_ERR_CORRUPT);
-	cr_expect(strstr(err.text, taken.name.text), "%s", err.text);
 }
 
 /* -- looking --------------------------------------------------------------- */
@@ -459,7 +418,7 @@ Test(snapshot, a_look_reads_everything_and_writes_nothing)
 	put_old(s.root_fd, "a.toml", "same size");
 	put_old(s.root_fd, "b.toml", "gone");
 	put_old(s.root_fd, "db.toml", "x");
-	hf_stored_take(&s, NULL, &taken, &result);
+	hf_stored_take(&s, &taken, &result);
 
 	/* Same size, same mtime: only reading tells. */
 	cr_assert_eq(hf_file_stat_at(s.root_fd, "a.toml", &stat), 0);

@@ -106,6 +106,7 @@ Test(tree, merge_prefers_what_is_no_ancestor)
 		HF_ROLE_ANCESTOR, HF_ROLE_ANCESTOR,
 	};
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_error err;
 
 	for (size_t i = 0; i < HF_COUNT(paths); i++) {
 		struct hf_entry *const entry = hf_tree_add(&tree, paths[i]);
@@ -113,7 +114,7 @@ Test(tree, merge_prefers_what_is_no_ancestor)
 		cr_assert(entry);
 		entry->role = roles[i];
 	}
-	hf_tree_sort_merge(&tree);
+	cr_assert_eq(hf_tree_sort_merge(&tree, &err), 0);
 	cr_assert_eq(tree.count, 2);
 	cr_expect_str_eq(tree.entries[0].path, "a");
 	cr_expect_eq(tree.entries[0].role, HF_ROLE_ANCESTOR);
@@ -130,6 +131,7 @@ Test(tree, what_is_added_behind_is_sorted_in)
 
 	for (size_t t = 0; t < HF_COUNT(tails); t++) {
 		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+		struct hf_error err;
 		char path[2] = "";
 
 		for (const char *c = in_order; *c != '\0'; c++) {
@@ -140,7 +142,7 @@ Test(tree, what_is_added_behind_is_sorted_in)
 			path[0] = *c;
 			cr_assert(hf_tree_add(&tree, path));
 		}
-		hf_tree_sort_merge(&tree);
+		cr_assert_eq(hf_tree_sort_merge(&tree, &err), 0);
 		for (size_t i = 1; i < tree.count; i++)
 			cr_expect_lt(tree.entries[i - 1].path[0],
 				     tree.entries[i].path[0], "%s", tails[t]);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Read a snapshot's manifest from the store. */
+#include "core/snapshot_load.h"
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "core/snapshot.h"
+#include "platform/system.h"
+
+/* From this size on a manifest is worth a thread: about 1,000 entries. */
+#define MANY_BYTES ((uint64_t)256 << 10)
+
+struct hf_snapshot_loading {
+	struct hf_name name;
+	int fd;
+	struct hf_thread *thread; /* NULL: it is done already */
+	struct hf_manifest manifest;
+	struct hf_error err;
+	int rc;
+};
+
+static int open_manifest(const struct hf_store *store,
+			 const struct hf_name *name, struct hf_error *err)
+{
+	const int fd = hf_file_open_read_at(
+		store->folder_fd[HF_STORE_SNAPSHOTS], name->text);
+
+	if (fd < 0)
+		return hf_fail_system(err, fd, "cannot open snapshot '%s'",
+				      name->text);
+	return fd;
+}
+
+static int read_manifest(int fd, const struct hf_name *name,
+			 struct hf_manifest *ret_manifest, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	rc = hf_file_read_all(fd, HF_MANIFEST_SIZE_MAX, &text);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
+				      name->text);
+	hf_buffer_printf(&label, "snapshot %s", name->text);
+	rc = hf_buffer_check(&label, err);
+	if (rc < 0)
+		return rc;
+	return hf_manifest_decode(label.data, text.data ? text.data : "",
+				  text.len, ret_manifest, err);
+}
+
+static int find_newest(const struct hf_store *store, struct hf_name *ret_name,
+		       struct hf_error *err)
+{
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	int rc;
+
+	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
+	if (rc < 0)
+		return rc;
+	if (names.count == 0)
+		return hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet");
+	*ret_name = names.items[names.count - 1];
+	return 0;
+}
+
+int hf_snapshot_load(const struct hf_store *store, const struct hf_name *name,
+		     struct hf_manifest *ret_manifest, struct hf_error *err)
+{
+	cleanup_fd int fd = open_manifest(store, name, err);
+
+	if (fd < 0)
+		return err->code;
+	return read_manifest(fd, name, ret_manifest, err);
+}
+
+int hf_snapshot_load_newest(const struct hf_store *store,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	struct hf_name name;
+	int rc;
+
+	rc = find_newest(store, &name, err);
+	if (rc < 0)
+		return rc;
+	return hf_snapshot_load(store, &name, ret_manifest, err);
+}
+
+/* -- beside something else ------------------------------------------------- */
+
+static void load(void *argument)
+{
+	struct hf_snapshot_loading *const loading = argument;
+
+	loading->rc = read_manifest(loading->fd, &loading->name,
+				    &loading->manifest, &loading->err);
+}
+
+int hf_snapshot_load_begin(const struct hf_store *store,
+			   struct hf_snapshot_loading **ret_loading,
+			   struct hf_error *err)
+{
+	cleanup_snapshot_loading struct hf_snapshot_loading *loading =
+		calloc(1, sizeof(*loading));
+	struct hf_stat stat;
+	int rc;
+
+	if (!loading)
+		return hf_fail_memory(err);
+	loading->fd = -1;
+	rc = find_newest(store, &loading->name, err);
+	if (rc < 0)
+		return rc;
+	loading->fd = open_manifest(store, &loading->name, err);
+	if (loading->fd < 0)
+		return err->code;
+
+	rc = hf_file_stat(loading->fd, &stat);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
+				      loading->name.text);
+
+	/* Without a second thread it is merely slower. */
+	if (stat.size < MANY_BYTES ||
+	    hf_thread_start(load, loading, &loading->thread) < 0)
+		load(loading);
+	*ret_loading = take_ptr(&loading);
+	return 0;
+}
+
+int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	struct hf_snapshot_loading *const l = *loading;
+	int rc;
+
+	hf_thread_join(&l->thread);
+	rc = l->rc;
+	if (rc < 0) {
+		*err = l->err;
+	} else {
+		*ret_manifest = l->manifest;
+		l->manifest = (struct hf_manifest)HF_MANIFEST_INIT;
+	}
+	hf_snapshot_load_drop(loading);
+	return rc;
+}
+
+void hf_snapshot_load_drop(struct hf_snapshot_loading **loading)
+{
+	struct hf_snapshot_loading *const l = take_ptr(loading);
+
+	if (!l)
+		return;
+	hf_thread_join(&l->thread);
+	hf_file_close_quietly(&l->fd);
+	hf_manifest_done(&l->manifest);
+	free(l);
+}

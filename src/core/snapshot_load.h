@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The newest manifest, read by a second thread while this one does something
+ * else.  Private to core/snapshot*.c.
+ *
+ *	rc = hf_snapshot_load_begin(store, &loading, err);
+ *	...
+ *	rc = hf_snapshot_load_finish(&loading, &manifest, err);
+ *
+ * cleanup_snapshot_loading waits for the thread when nobody else did.
+ */
+#ifndef HF_CORE_SNAPSHOT_LOAD_H
+#define HF_CORE_SNAPSHOT_LOAD_H
+
+#include "core/manifest.h"
+#include "core/store.h"
+
+struct hf_snapshot_loading;
+#define cleanup_snapshot_loading CLEANUP(hf_snapshot_load_drop)
+
+/* HF_ERR_NOTHING when nothing is recorded yet. */
+MUST_CHECK int hf_snapshot_load_begin(const struct hf_store *store,
+				      struct hf_snapshot_loading **ret_loading,
+				      struct hf_error *err);
+/* Frees *loading, whatever comes of it. */
+MUST_CHECK int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
+				       struct hf_manifest *ret_manifest,
+				       struct hf_error *err);
+void hf_snapshot_load_drop(struct hf_snapshot_loading **loading);
+
+#endif /* HF_CORE_SNAPSHOT_LOAD_H */

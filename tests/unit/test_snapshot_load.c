@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Manifests of a store: read at once, or by a second thread. */
+#include "core/snapshot_load.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "core/snapshot.h"
+#include "support/check.h"
+#include "support/stored.h"
+
+static struct hf_stored s;
+
+static void setup(void)
+{
+	hf_stored_make(&s, "*.toml");
+}
+
+static void teardown(void)
+{
+	hf_stored_remove(&s);
+}
+
+TestSuite(snapshot_load, .init = setup, .fini = teardown);
+
+Test(snapshot_load, loading_beside_the_work)
+{
+	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest loaded = HF_MANIFEST_INIT;
+	cleanup_snapshot_loading struct hf_snapshot_loading *loading = NULL;
+	struct hf_snapshot_result result;
+	struct hf_error err;
+
+	cr_expect_eq(hf_snapshot_load_begin(&s.store, &loading, &err),
+		     HF_ERR_NOTHING);
+	cr_expect_null(loading);
+
+	hf_put_file(s.root_fd, "a.toml", "x");
+	hf_stored_take(&s, &taken, &result);
+	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
+	cr_assert_eq(hf_snapshot_load_finish(&loading, &loaded, &err), 0);
+	cr_expect_str_eq(loaded.name.text, taken.name.text);
+	/* And one that nobody finishes. */
+	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
+}
+
+Test(snapshot_load, a_large_manifest_is_loaded_beside_the_scan)
+{
+	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest second = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest loaded = HF_MANIFEST_INIT;
+	cleanup_snapshot_loading struct hf_snapshot_loading *loading = NULL;
+	struct hf_snapshot_result result;
+	struct hf_error err;
+	char name[24];
+
+	for (int i = 0; i < 1500; i++) {
+		(void)snprintf(name, sizeof(name), "%04d.toml", i);
+		hf_put_file(s.root_fd, name, "x");
+	}
+	(void)usleep(20000);
+	hf_stored_take(&s, &first, &result);
+	cr_assert_eq(hf_file_unlink_at(s.root_fd, "0007.toml"), 0);
+	hf_stored_take(&s, &second, &result);
+	cr_expect(result.has_previous);
+	cr_expect(result.is_new);
+	cr_expect_eq(result.archived, 0);
+	cr_expect_eq(second.tree.count, first.tree.count - 1);
+
+	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
+	cr_assert_eq(hf_snapshot_load_finish(&loading, &loaded, &err), 0);
+	cr_expect_eq(loaded.tree.count, second.tree.count);
+	cr_assert_eq(hf_snapshot_load_begin(&s.store, &loading, &err), 0);
+}
+
+Test(snapshot_load, a_damaged_manifest_is_named)
+{
+	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
+	struct hf_manifest loaded = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+	struct hf_error err;
+
+	hf_put_file(s.root_fd, "a.toml", "x");
+	hf_stored_take(&s, &taken, &result);
+	hf_put_file(s.store.folder_fd[HF_STORE_SNAPSHOTS], taken.name.text,
+		    "{}\n");
+	cr_expect_eq(hf_snapshot_load_newest(&s.store, &loaded, &err),
+		     HF_ERR_CORRUPT);
+	cr_expect(strstr(err.text, taken.name.text), "%s", err.text);
+}
