@@ -7,9 +7,9 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "core/entry_text.h"
 #include "core/nearby.h"
 #include "core/snapshot.h"
-#include "report/json.h"
 
 static void add_entry(const struct hf_entry *entry, struct hf_buffer *out)
 {
@@ -22,7 +22,7 @@ static void add_entry(const struct hf_entry *entry, struct hf_buffer *out)
 				 hf_format_size(&size, entry->stat.size) :
 			 entry->stat.kind == HF_KIND_ABSENT ?
 				 "absent, and is to stay so" :
-				 hf_report_kind(entry->stat.kind));
+				 hf_kind_name(entry->stat.kind));
 	hf_buffer_add_text(out, "  (");
 	hf_text_add_name(out, entry->rule);
 	hf_buffer_add_text(out, entry->role == HF_ROLE_ALLOWED ?

@@ -58,8 +58,8 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines);
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text);
 
 /*
- * What a command exits with after a failure (DESIGN section 2): 2 for usage and
- * policy, 98 when a person must look, else 3.
+ * What a command exits with after a failure: 2 for usage and policy, 98 when a
+ * person must look, else 3.
  */
 int hf_output_status(const struct hf_error *err);
 /* Print the failure and return that status. */

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/entry_text.h"
 #include "guard/repair.h"
 #include "guard/session.h"
 #include "report/json.h"
@@ -40,18 +41,14 @@ int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)
 {
 	int rc;
 
-	for (size_t i = 0; i < repair->dead.count; i++) {
-		rc = hf_journal_settle(&repair->project.store,
-				       &repair->dead.items[i], HF_OUTCOME_DONE,
-				       err);
-		if (rc < 0)
-			return rc;
-		if (!repair->options->is_quiet)
-			hf_output_say(repair->output,
-				      "session %s, which did "
-				      "not end, is settled",
-				      repair->dead.items[i].text);
-	}
+	rc = hf_repair_settle(&repair->project, &repair->dead, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; !repair->options->is_quiet && i < repair->dead.count;
+	     i++)
+		hf_output_say(repair->output,
+			      "session %s, which did not end, is settled",
+			      repair->dead.items[i].text);
 	return 0;
 }
 
@@ -78,7 +75,7 @@ static void add_difference(const struct hf_step *step, struct hf_buffer *out)
 		hf_buffer_add_text(out, ", was missing");
 	else if (step->change & HF_CHANGE_KIND)
 		hf_buffer_printf(out, ", was a %s",
-				 hf_report_kind(step->now->stat.kind));
+				 hf_kind_name(step->now->stat.kind));
 	else if (step->now != NULL && step->want != NULL &&
 		 (step->change & (HF_CHANGE_CONTENT | HF_CHANGE_METADATA))) {
 		hf_buffer_add_text(out, ": ");
@@ -176,31 +173,29 @@ static void print_json(const struct hf_cli_repair *repair,
 	hf_output_result(repair->output, &out);
 }
 
+static void note_count(const struct hf_cli_repair *repair, size_t count,
+		       const char *one, const char *many)
+{
+	if (count > 0)
+		hf_output_mark(repair->output, "note", "%zu %s", count,
+			       count == 1 ? one : many);
+}
+
 static void say_left(const struct hf_cli_repair *repair,
 		     const struct hf_cli_repair_words *words)
 {
 	if (repair->options->is_quiet)
 		return;
-	if (words->allowed > 0)
-		hf_output_mark(repair->output, "note",
-			       "%zu %s that commands may change, and %s; name "
-			       "%s to put %s back",
-			       words->allowed,
-			       words->allowed == 1 ? "entry differs" :
-						     "entries differ",
-			       words->allowed == 1 ? "stays" : "stay",
-			       words->allowed == 1 ? "it" : "them",
-			       words->allowed == 1 ? "it" : "them");
-	if (words->additions > 0)
-		hf_output_mark(repair->output, "note",
-			       "%zu %s the snapshot "
-			       "does not have, and %s; '--remove-additions' "
-			       "moves %s to the kept copies",
-			       words->additions,
-			       words->additions == 1 ? "entry is there that" :
-						       "entries are there that",
-			       words->additions == 1 ? "stays" : "stay",
-			       words->additions == 1 ? "it" : "them");
+	note_count(repair, words->allowed,
+		   "entry differs that commands may change, and stays; name "
+		   "it to put it back",
+		   "entries differ that commands may change, and stay; name "
+		   "them to put them back");
+	note_count(repair, words->additions,
+		   "entry is there that the snapshot does not have, and "
+		   "stays; '--remove-additions' moves it to the kept copies",
+		   "entries are there that the snapshot does not have, and "
+		   "stay; '--remove-additions' moves them to the kept copies");
 }
 
 /* -- doing ------------------------------------------------------------------- */

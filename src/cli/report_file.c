@@ -12,6 +12,13 @@
 #include "core/replace.h"
 #include "platform/terminal.h"
 
+static int fail_system(const struct hf_report_file *file, int rc,
+		       struct hf_error *err)
+{
+	return hf_fail_system(err, rc, "cannot write the report to '%s'",
+			      HF_QUOTE(file->word));
+}
+
 /* The number in "fd:N", "/dev/fd/N", "/dev/stdout"; false for a file. */
 static bool parse_descriptor(const char *word, uint64_t *ret_number)
 {
@@ -50,9 +57,7 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 	/* 0, 1 and 2 become others' in the processes that write. */
 	file->fd = hf_file_duplicate((int)number);
 	if (file->fd < 0)
-		return hf_fail_system(err, file->fd,
-				      "cannot write the report to '%s'",
-				      HF_QUOTE(file->word));
+		return fail_system(file, file->fd, err);
 	if (hf_file_stat(file->fd, &stat) < 0)
 		stat.kind = HF_KIND_FIFO;
 	/* The command's own output must stay before it in 1 and 2. */
@@ -63,10 +68,7 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 	/* Can it be written at all?  Nothing is lost by asking. */
 	rc = hf_file_truncate(file->fd, stat.size);
 	if (rc < 0)
-		return hf_fail_system(err, rc,
-				      "cannot write the report to "
-				      "'%s'",
-				      HF_QUOTE(file->word));
+		return fail_system(file, rc, err);
 	return 0;
 }
 
@@ -92,9 +94,7 @@ static int resolve(struct hf_report_file *file, bool exists, char **ret_path,
 						hf_path_join(directory, name);
 	}
 	if (*ret_path == NULL)
-		return hf_fail_system(err, -errno,
-				      "cannot write the report to '%s'",
-				      HF_QUOTE(file->word));
+		return fail_system(file, -errno, err);
 	return 0;
 }
 
@@ -147,9 +147,7 @@ static int open_replaced(struct hf_report_file *file, const char *path,
 		rc = file->fd;
 	}
 	if (rc < 0)
-		return hf_fail_system(err, rc,
-				      "cannot write the report to '%s'",
-				      HF_QUOTE(file->word));
+		return fail_system(file, rc, err);
 	file->way = HF_REPORT_REPLACED;
 	file->mode = stat.mode;
 	return 0;
@@ -160,9 +158,7 @@ static int fail_replace(const struct hf_report_file *file, struct hf_error *err)
 {
 	if (err->sys_errno == 0)
 		return err->code;
-	return hf_fail_system(err, -err->sys_errno,
-			      "cannot write the report to '%s'",
-			      HF_QUOTE(file->word));
+	return fail_system(file, -err->sys_errno, err);
 }
 
 /* Can there be another file beside it? */
@@ -216,10 +212,7 @@ int hf_report_file_open(struct hf_report_file *file,
 	if (exists && stat.kind != HF_KIND_FILE) {
 		file->fd = hf_file_create_path(word);
 		if (file->fd < 0)
-			return hf_fail_system(err, file->fd,
-					      "cannot write the "
-					      "report to '%s'",
-					      HF_QUOTE(word));
+			return fail_system(file, file->fd, err);
 		file->way = HF_REPORT_ONCE;
 		return 0;
 	}
@@ -257,10 +250,7 @@ int hf_report_file_write(const struct hf_report_file *file, const char *text,
 	if (rc == -EPIPE)
 		return 0;
 	if (rc < 0)
-		return hf_fail_system(err, rc,
-				      "cannot write the report to "
-				      "'%s'",
-				      HF_QUOTE(file->word));
+		return fail_system(file, rc, err);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/entry_text.h"
 
 #define FIRST_CAPACITY	16
 /* Longer link texts are cut in a description: it is one line. */
@@ -165,29 +166,6 @@ const char *hf_change_name(unsigned change)
 	return "none";
 }
 
-static const char *kind_word(enum hf_kind kind)
-{
-	switch (kind) {
-	case HF_KIND_ABSENT:
-		return "nothing";
-	case HF_KIND_FILE:
-		return "file";
-	case HF_KIND_DIRECTORY:
-		return "directory";
-	case HF_KIND_LINK:
-		return "link";
-	case HF_KIND_FIFO:
-		return "fifo";
-	case HF_KIND_SOCKET:
-		return "socket";
-	case HF_KIND_CHARACTER_DEVICE:
-		return "character device";
-	case HF_KIND_BLOCK_DEVICE:
-		return "block device";
-	}
-	return "unknown kind";
-}
-
 static void begin_item(struct hf_buffer *out, size_t start)
 {
 	if (out->len > start)
@@ -207,7 +185,7 @@ static void add_link_text(struct hf_buffer *out, const char *text)
 /* What there is: "file of 94 bytes", "link to 'x'", "directory". */
 static void add_what(struct hf_buffer *out, const struct hf_entry *entry)
 {
-	hf_buffer_add_text(out, kind_word(entry->stat.kind));
+	hf_buffer_add_text(out, hf_kind_name(entry->stat.kind));
 	if (entry->stat.kind == HF_KIND_FILE) {
 		hf_buffer_printf(out, " of %" PRIu64 " byte%s",
 				 entry->stat.size,

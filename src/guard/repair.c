@@ -44,6 +44,20 @@ int hf_repair_lock(struct hf_project *project, const char *verb,
 	return 0;
 }
 
+int hf_repair_settle(const struct hf_project *project,
+		     const struct hf_names *dead, struct hf_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < dead->count; i++) {
+		rc = hf_journal_settle(&project->store, &dead->items[i],
+				       HF_OUTCOME_DONE, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 bool hf_repair_has_failed(const struct hf_step *step)
 {
 	return step->result == HF_STEP_FAILED ||

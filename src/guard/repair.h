@@ -26,6 +26,11 @@ MUST_CHECK int hf_repair_lock(struct hf_project *project, const char *verb,
 			      enum hf_store_open_mode mode,
 			      struct hf_names *ret_dead, struct hf_error *err);
 
+/* The tree is right again, or accepted: the sessions that did not end are done. */
+MUST_CHECK int hf_repair_settle(const struct hf_project *project,
+				const struct hf_names *dead,
+				struct hf_error *err);
+
 /* What the session's journal says, and who is told of each step. */
 struct hf_repair_options {
 	const char *kind;		/* "restore" or "undo" */

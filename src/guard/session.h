@@ -27,7 +27,7 @@
 
 struct hf_error;
 
-/* Exit statuses of a run that are ours (DESIGN section 2). */
+/* Exit statuses of a run that are ours. */
 #define HF_STATUS_VIOLATION	97
 #define HF_STATUS_UNDECIDED	98
 #define HF_STATUS_FAILURE	125

@@ -13,30 +13,8 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "core/compare.h"
+#include "core/entry_text.h"
 #include "report/text.h"
-
-const char *hf_report_kind(enum hf_kind kind)
-{
-	switch (kind) {
-	case HF_KIND_FILE:
-		return "file";
-	case HF_KIND_DIRECTORY:
-		return "directory";
-	case HF_KIND_LINK:
-		return "link";
-	case HF_KIND_FIFO:
-		return "fifo";
-	case HF_KIND_SOCKET:
-		return "socket";
-	case HF_KIND_CHARACTER_DEVICE:
-		return "character-device";
-	case HF_KIND_BLOCK_DEVICE:
-		return "block-device";
-	case HF_KIND_ABSENT:
-		break;
-	}
-	return "absent";
-}
 
 void hf_report_json_text(const char *text, struct hf_buffer *out)
 {
@@ -89,7 +67,7 @@ void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out)
 		return;
 	}
 	hf_buffer_printf(out, "{\"kind\": \"%s\"",
-			 hf_report_kind(entry->stat.kind));
+			 hf_kind_name(entry->stat.kind));
 	if (entry->stat.kind == HF_KIND_FILE) {
 		hf_buffer_printf(out, ", \"size\": %" PRIu64 ", \"hash\": ",
 				 entry->stat.size);

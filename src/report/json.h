@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The JSON report of a run (DESIGN section 2), as text.
+ * The JSON report of a run as text; docs/report.md says what is in it.
  */
 #ifndef HF_REPORT_JSON_H
 #define HF_REPORT_JSON_H
@@ -18,8 +18,6 @@ void hf_report_json(const struct hf_session *session, const char *location,
 
 /* -- the parts that other JSON output shares ------------------------------- */
 
-/* "file", "directory", "absent", ... */
-const char *hf_report_kind(enum hf_kind kind);
 /* "path": TEXT, "path_bytes": BASE64 or null */
 void hf_report_json_path(const char *path, struct hf_buffer *out);
 /* {"kind": ..., "size": ..., "hash": ..., "mode": ...}; NULL is absent. */

@@ -134,7 +134,7 @@ Test(compare, of_other_kinds)
 	check("directory to file", &directory, &one, HF_CHANGE_KIND,
 	      "directory -> file of 1 byte");
 	check("link to device", &link_to_a, &device, HF_CHANGE_KIND,
-	      "link to 'a' -> character device");
+	      "link to 'a' -> character-device");
 }
 
 Test(compare, of_presence)
