@@ -14,7 +14,8 @@ mv "$dir/project" "$dir/moved"
 cd "$dir/moved"
 for command in restore undo verify log; do
 	expect 3 "$holdfast" $command
-	said "^holdfast: nothing is recorded yet of '$dir/moved'\$" "hint: 'holdfast run -- COMMAND'"
+	said "^holdfast: nothing is recorded yet of '$dir/moved'\$" \
+		"hint: 'holdfast run -- COMMAND'"
 done
 expect 0 "$holdfast" status
 expect 3 "$holdfast" store adopt
