@@ -2,6 +2,7 @@
 /* Record the tree, or say what it is now. */
 #include "core/snapshot.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -11,6 +12,7 @@
 #include "core/archiver.h"
 #include "core/policy.h"
 #include "core/replace.h"
+#include "core/scan_side.h"
 #include "core/snapshot_load.h"
 #include "platform/system.h"
 
@@ -40,20 +42,11 @@ static void mark_literals(const struct hf_tree *tree,
 	}
 }
 
-/*
- * Forget what was looked at only since the previous snapshot had it: entries
- * that are gone, and directories that lead to nothing any more.
- */
-static int prune(struct hf_tree *tree, const struct hf_patterns *patterns,
-		 struct hf_error *err)
+/* Keep what is marked, and the directories that lead to it. */
+static void keep_marked(struct hf_tree *tree, bool *is_kept)
 {
-	cleanup_free bool *is_kept = calloc(tree->count + 1, sizeof(*is_kept));
 	const char *next = NULL;
 	size_t count = 0;
-
-	if (!is_kept)
-		return hf_fail_memory(err);
-	mark_literals(tree, patterns, is_kept);
 
 	/* What lies in a directory stands right behind it. */
 	for (size_t i = tree->count; i-- > 0;) {
@@ -62,8 +55,6 @@ static int prune(struct hf_tree *tree, const struct hf_patterns *patterns,
 		if (entry->role == HF_ROLE_ANCESTOR)
 			is_kept[i] |=
 				next && hf_path_is_beneath(next, entry->path);
-		else if (entry->stat.kind != HF_KIND_ABSENT)
-			is_kept[i] = true;
 		if (is_kept[i])
 			next = entry->path;
 	}
@@ -72,6 +63,64 @@ static int prune(struct hf_tree *tree, const struct hf_patterns *patterns,
 			tree->entries[count++] = tree->entries[i];
 	}
 	tree->count = count;
+}
+
+/*
+ * Forget what was looked at only since the previous snapshot had it: entries
+ * that are gone, and directories that lead to nothing any more.
+ */
+static int prune(struct hf_tree *tree, const struct hf_patterns *patterns,
+		 struct hf_error *err)
+{
+	cleanup_free bool *is_kept = calloc(tree->count + 1, sizeof(*is_kept));
+
+	if (!is_kept)
+		return hf_fail_memory(err);
+	mark_literals(tree, patterns, is_kept);
+	for (size_t i = 0; i < tree->count; i++)
+		is_kept[i] |= tree->entries[i].role != HF_ROLE_ANCESTOR &&
+			      tree->entries[i].stat.kind != HF_KIND_ABSENT;
+	keep_marked(tree, is_kept);
+	return 0;
+}
+
+/* Does the policy name the entry, or the file that it is a side file of? */
+static bool is_named(const struct hf_patterns *patterns,
+		     const struct hf_entry *entry)
+{
+	const char *const name = hf_path_name(entry->path);
+	const size_t base_len = hf_scan_side_base_len(name);
+	char path[HF_PATH_MAX];
+
+	if (hf_patterns_match_past(patterns, entry->path,
+				   hf_scan_skipped_len(entry->path),
+				   entry->stat.kind == HF_KIND_DIRECTORY))
+		return true;
+	if (entry->role == HF_ROLE_ANCESTOR || base_len == 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%.*s",
+		       (int)((size_t)(name - entry->path) + base_len),
+		       entry->path);
+	return hf_patterns_match_past(patterns, path, hf_scan_skipped_len(path),
+				      false);
+}
+
+/*
+ * Forget of an earlier snapshot what the policy does not name any more: that is
+ * neither looked at nor drift.
+ */
+static int forget_unnamed(struct hf_tree *tree,
+			  const struct hf_patterns *patterns,
+			  struct hf_error *err)
+{
+	cleanup_free bool *is_kept = calloc(tree->count + 1, sizeof(*is_kept));
+
+	if (!is_kept)
+		return hf_fail_memory(err);
+	for (size_t i = 0; i < tree->count; i++)
+		is_kept[i] = tree->entries[i].role != HF_ROLE_ANCESTOR &&
+			     is_named(patterns, &tree->entries[i]);
+	keep_marked(tree, is_kept);
 	return 0;
 }
 
@@ -178,6 +227,12 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 			return rc;
 		taking->previous = &taking->loaded;
 		taking->result.has_previous = true;
+		taking->result.protected_before =
+			hf_tree_protected_count(&taking->loaded.tree);
+		rc = forget_unnamed(&taking->loaded.tree,
+				    options.policy->protect, err);
+		if (rc < 0)
+			return rc;
 		options.before = &taking->loaded.tree;
 	}
 	rc = hf_scan_finish(&options, tree, taking->options->notes, err);

@@ -17,6 +17,7 @@
 
 struct hf_snapshot_result {
 	bool has_previous;	/* something was recorded before */
+	size_t protected_before;	/* by that, under its policy */
 	bool is_new;		/* a manifest was written */
 	size_t archived;	/* contents */
 	uint64_t archived_bytes;

@@ -215,7 +215,7 @@ static void note_policy(struct hf_run *run, const struct hf_manifest *previous)
 		return;
 	session->previous = previous->name;
 	session->previous_ns = previous->created_ns;
-	session->protected_before = hf_tree_protected_count(&previous->tree);
+	session->protected_before = session->recorded.protected_before;
 	session->has_policy_changed =
 		previous->patterns && session->snapshot.patterns &&
 		strcmp(previous->patterns, session->snapshot.patterns) != 0;
