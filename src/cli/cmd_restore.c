@@ -18,7 +18,6 @@ struct restoring {
 	struct hf_tree now;
 	struct hf_deltas deltas;
 	char **paths; /* NULL-terminated; NULL for everything */
-	bool has_from;
 };
 
 static void restoring_done(struct restoring *restoring)
@@ -37,23 +36,6 @@ static void restoring_done(struct restoring *restoring)
 static const char *const *paths_of(const struct restoring *restoring)
 {
 	return (const char *const *)restoring->paths;
-}
-
-static int load(struct restoring *restoring, const char *from,
-		struct hf_error *err)
-{
-	const struct hf_store *store = &restoring->repair.project.store;
-	struct hf_name name;
-	int rc;
-
-	restoring->has_from = from != NULL;
-	if (from == NULL)
-		return hf_snapshot_load_newest(store, &restoring->manifest,
-					       err);
-	rc = hf_store_resolve(store, HF_STORE_SNAPSHOTS, from, &name, err);
-	if (rc < 0)
-		return rc;
-	return hf_snapshot_load(store, &name, &restoring->manifest, err);
 }
 
 static int resolve_paths(struct restoring *restoring,
@@ -212,7 +194,7 @@ static int say_nothing_differs(struct restoring *restoring,
 	int rc;
 
 	*ret_status = HF_STATUS_DONE;
-	if (restoring->paths != NULL && !restoring->has_from) {
+	if (restoring->paths != NULL && repair->options->from == NULL) {
 		rc = hf_versions_list(repair, paths_of(restoring),
 				      &restoring->now, &count, err);
 		if (rc < 0)
@@ -280,7 +262,8 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 				HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
-	rc = load(restoring, options->from, err);
+	rc = hf_snapshot_load_typed(&restoring->repair.project.store,
+				    options->from, &restoring->manifest, err);
 	if (rc < 0)
 		return rc;
 	rc = resolve_paths(restoring, options, err);

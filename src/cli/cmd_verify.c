@@ -8,20 +8,6 @@
 #include "core/snapshot.h"
 #include "report/json.h"
 
-static int load(const struct hf_store *store, const char *typed,
-		struct hf_manifest *manifest, struct hf_error *err)
-{
-	struct hf_name name;
-	int rc;
-
-	if (typed == NULL)
-		return hf_snapshot_load_newest(store, manifest, err);
-	rc = hf_store_resolve(store, HF_STORE_SNAPSHOTS, typed, &name, err);
-	if (rc < 0)
-		return rc;
-	return hf_snapshot_load(store, &name, manifest, err);
-}
-
 static void tell(const struct hf_options *options, struct hf_output *output,
 		 const struct hf_manifest *manifest,
 		 const struct hf_deltas *deltas)
@@ -70,7 +56,8 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
-	rc = load(&project.store, options->words[0], &manifest, err);
+	rc = hf_snapshot_load_typed(&project.store, options->words[0],
+				    &manifest, err);
 	if (rc < 0)
 		return rc;
 	scan = hf_project_scan_options(&project, NULL);

@@ -31,6 +31,11 @@ MUST_CHECK int hf_snapshot_load(const struct hf_store *store,
 				const struct hf_name *name,
 				struct hf_manifest *ret_manifest,
 				struct hf_error *err);
+/* The one that a person means, see hf_store_resolve(); the newest for NULL. */
+MUST_CHECK int hf_snapshot_load_typed(const struct hf_store *store,
+				      const char *typed,
+				      struct hf_manifest *ret_manifest,
+				      struct hf_error *err);
 /*
  * Scan and record.  The result's tree has a hash and a location for every file;
  * its name is that of the newest manifest when nothing differs from it.  Before

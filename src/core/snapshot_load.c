@@ -75,17 +75,24 @@ int hf_snapshot_load(const struct hf_store *store, const struct hf_name *name,
 	return read_manifest(fd, name, ret_manifest, err);
 }
 
-int hf_snapshot_load_newest(const struct hf_store *store,
-			    struct hf_manifest *ret_manifest,
-			    struct hf_error *err)
+int hf_snapshot_load_typed(const struct hf_store *store, const char *typed,
+			   struct hf_manifest *ret_manifest,
+			   struct hf_error *err)
 {
 	struct hf_name name;
 	int rc;
 
-	rc = find_newest(store, &name, err);
-	if (rc < 0)
-		return rc;
-	return hf_snapshot_load(store, &name, ret_manifest, err);
+	rc = typed ? hf_store_resolve(store, HF_STORE_SNAPSHOTS, typed, &name,
+				      err) :
+		     find_newest(store, &name, err);
+	return rc < 0 ? rc : hf_snapshot_load(store, &name, ret_manifest, err);
+}
+
+int hf_snapshot_load_newest(const struct hf_store *store,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	return hf_snapshot_load_typed(store, NULL, ret_manifest, err);
 }
 
 /* -- beside something else ------------------------------------------------- */

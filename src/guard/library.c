@@ -132,22 +132,6 @@ int hf_project_snapshot(hf_project *project, const char **ret_snapshot,
 	return 0;
 }
 
-static int load(const hf_project *project, const char *snapshot,
-		struct hf_manifest *ret_manifest, struct hf_error *err)
-{
-	struct hf_name name;
-	int rc;
-
-	if (!snapshot)
-		return hf_snapshot_load_newest(&project->store, ret_manifest,
-					       err);
-	rc = hf_store_resolve(&project->store, HF_STORE_SNAPSHOTS, snapshot,
-			      &name, err);
-	if (rc < 0)
-		return rc;
-	return hf_snapshot_load(&project->store, &name, ret_manifest, err);
-}
-
 /* Fill in a difference whose store is open. */
 static int compare(const hf_project *project, const char *snapshot,
 		   struct hf_difference *difference, struct hf_error *err)
@@ -156,7 +140,8 @@ static int compare(const hf_project *project, const char *snapshot,
 		hf_project_scan_options(project, NULL);
 	int rc;
 
-	rc = load(project, snapshot, &difference->manifest, err);
+	rc = hf_snapshot_load_typed(&project->store, snapshot,
+				    &difference->manifest, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_snapshot_look(&scan, &difference->manifest.tree, NULL,
@@ -319,9 +304,8 @@ int hf_project_restore(hf_project *project, const char *snapshot,
 			    err);
 	if (rc >= 0)
 		rc = restore(project, snapshot, paths, result, err);
-	for (size_t i = 0; rc >= 0 && !paths && i < dead.count; i++)
-		rc = hf_journal_settle(&project->store, &dead.items[i],
-				       HF_OUTCOME_DONE, err);
+	if (rc >= 0 && !paths)
+		rc = hf_repair_settle(project, &dead, err);
 	hf_store_close(&project->store);
 	return rc;
 }
