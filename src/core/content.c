@@ -105,6 +105,16 @@ int hf_content_end(struct hf_content_writer *writer)
 	return hf_file_truncate(writer->fd, writer->size);
 }
 
+static int check_size(int fd)
+{
+	struct hf_stat stat;
+	const int rc = hf_file_stat(fd, &stat);
+
+	if (rc < 0)
+		return rc;
+	return stat.size > HF_CONTENT_MAX ? -EFBIG : 0;
+}
+
 int hf_content_copy(int from_fd, struct hf_content_writer *writer,
 		    const char *path, uint64_t *ret_size,
 		    struct hf_hash *ret_hash, struct hf_error *err)
@@ -117,6 +127,10 @@ int hf_content_copy(int from_fd, struct hf_content_writer *writer,
 
 	if (!hasher || !data)
 		return hf_fail_memory(err);
+	rc = check_size(from_fd);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot read '%s'",
+				      HF_QUOTE(path));
 	hf_file_advise_sequential(from_fd);
 	for (;;) {
 		len = hf_file_read(from_fd, data, CHUNK);

@@ -21,6 +21,12 @@
 
 struct hf_error;
 
+/*
+ * Larger files are not read: one call makes a file of exabytes, all of it a hole,
+ * and hashing its zeros would never end.
+ */
+#define HF_CONTENT_MAX	((uint64_t)256 << 30)
+
 /* Shorter runs of zeros are not worth an extent of their own. */
 #define HF_CONTENT_HOLE_MIN	((uint64_t)64 << 10)
 

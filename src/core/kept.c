@@ -157,6 +157,13 @@ static int copy_steady(int from_fd, int to_fd, const char *path,
 
 	for (int i = 0; i < TRIES; i++) {
 		rc = hf_file_stat(from_fd, &before);
+		if (rc == 0 && before.size > HF_CONTENT_MAX) {
+			/* A second name keeps it without its hash. */
+			kept->stat = before;
+			rc = to_fd < 0 ? 0 : -EFBIG;
+			if (rc == 0)
+				return 0;
+		}
 		if (rc < 0)
 			return fail_keep(err, rc, path);
 		rc = hf_file_seek(from_fd, 0);

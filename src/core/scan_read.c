@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/content.h"
 #include "core/scan_entry.h"
 #include "core/scan_work.h"
 #include "platform/system.h"
@@ -287,6 +288,8 @@ static int read_open(struct content *content, struct hf_error *err)
 		return fail_read(content, rc, err);
 	if (!is_as_seen(&now, seen))
 		return READ_AGAIN;
+	if (seen->size > HF_CONTENT_MAX)
+		return fail_read(content, -EFBIG, err);
 	rc = begin(content, err);
 	if (rc < 0)
 		return rc;
