@@ -370,6 +370,9 @@ static bool is_kept(const struct hf_kept *kept, const struct at *at,
 	if (kept->stat.size != now->size ||
 	    kept->stat.mtime_ns != now->mtime_ns)
 		return false;
+	/* A second name of a file too large to be read is that file. */
+	if (!kept->has_hash)
+		return kept->is_shared;
 	/* When it cannot be told, it is kept once more. */
 	return hf_content_hash(at->dir_fd, at->name, at->path, &hash,
 			       &ignored) == 0 &&
