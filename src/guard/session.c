@@ -10,6 +10,7 @@
  */
 #include "guard/session.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +50,6 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
 	const struct hf_store *const store = &run->project->store;
 	const struct hf_delta *first = NULL;
-	struct hf_name snapshot;
 	size_t count = 0;
 	int rc;
 
@@ -57,11 +57,8 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 	if (rc < 0)
 		return rc;
 	if (record.snapshot && record.snapshot[0] != '\0') {
-		rc = hf_store_resolve(store, HF_STORE_SNAPSHOTS,
-				      record.snapshot, &snapshot, err);
-		if (rc < 0)
-			return rc;
-		rc = hf_snapshot_load(store, &snapshot, &manifest, err);
+		rc = hf_snapshot_load_typed(store, record.snapshot, &manifest,
+					    err);
 		if (rc < 0)
 			return rc;
 		rc = hf_snapshot_look(&run->scan, &manifest.tree, NULL, &now,
@@ -82,11 +79,11 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 		return hf_journal_settle(store, name, HF_OUTCOME_CLEAN, err);
 
 	(void)hf_fail(err, HF_ERR_UNDECIDED,
-		      "session %s did not end and %zu %s from what it "
-		      "recorded, '%s' first",
-		      name->text, count,
-		      count == 1 ? "entry differs" : "entries differ",
-		      HF_QUOTE(hf_delta_entry(first)->path));
+		      "cannot run: session %" PRIu64 " did not end, and '%s'%s "
+		      "from what it recorded",
+		      hf_name_number(name),
+		      HF_QUOTE(hf_delta_entry(first)->path),
+		      count == 1 ? " differs" : " and others differ");
 	return hf_fail_hint(err, "look: holdfast status; put it back: holdfast "
 				 "restore; keep the tree as it is: holdfast "
 				 "snapshot");
