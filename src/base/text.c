@@ -12,8 +12,6 @@
 #define S_PER_DAY INT64_C(86400)
 
 static const char hex_digits[] = "0123456789abcdef";
-static const char base64_digits[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* -- UTF-8 --------------------------------------------------------------- */
 
@@ -49,8 +47,26 @@ static size_t utf8_len(const char *data, size_t len)
 	return 4;
 }
 
+/* Most text is ASCII: how much of it is so, in whole words. */
+static size_t ascii_len(const char *data, size_t len)
+{
+	size_t done = 0;
+	uint64_t word;
+
+	for (; len - done >= sizeof(word); done += sizeof(word)) {
+		memcpy(&word, data + done, sizeof(word));
+		if (word & UINT64_C(0x8080808080808080))
+			break;
+	}
+	return done;
+}
+
 bool hf_is_utf8(const char *data, size_t len)
 {
+	const size_t ascii = ascii_len(data, len);
+
+	data += ascii;
+	len -= ascii;
 	while (len > 0) {
 		const size_t used = utf8_len(data, len);
 
@@ -370,103 +386,4 @@ const char *hf_format_time(struct hf_short_text *out, int64_t unix_ns)
 		       (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
 		       ns);
 	return out->text;
-}
-
-/* -- hexadecimal, base64 ------------------------------------------------- */
-
-void hf_hex_encode(char *out, const uint8_t *data, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		*out++ = hex_digits[data[i] >> 4];
-		*out++ = hex_digits[data[i] & 0xf];
-	}
-	*out = '\0';
-}
-
-int hf_hex_decode(uint8_t *out, const char *text, size_t len)
-{
-	for (size_t i = 0; i < 2 * len; i++) {
-		if (digit_value(text[i]) >= 16)
-			return -EINVAL;
-	}
-	for (size_t i = 0; i < len; i++)
-		out[i] = (uint8_t)(digit_value(text[2 * i]) << 4 |
-				   digit_value(text[2 * i + 1]));
-	return 0;
-}
-
-void hf_base64_encode(struct hf_buffer *out, const void *data, size_t len)
-{
-	const uint8_t *in = data;
-
-	for (; len > 0; in += 3) {
-		const size_t used = len < 3 ? len : 3;
-		const uint32_t bits = (uint32_t)in[0] << 16 |
-				      (used > 1 ? (uint32_t)in[1] << 8 : 0) |
-				      (used > 2 ? (uint32_t)in[2] : 0);
-		char quad[4] = {
-			base64_digits[bits >> 18],
-			base64_digits[bits >> 12 & 63],
-			base64_digits[bits >> 6 & 63],
-			base64_digits[bits & 63],
-		};
-
-		memset(quad + used + 1, '=', 3 - used);
-		hf_buffer_add(out, quad, sizeof(quad));
-		len -= used;
-	}
-}
-
-/* The value of a base64 digit, or -1. */
-static int base64_value(char c)
-{
-	const char *const digit = c == '\0' ? NULL : strchr(base64_digits, c);
-
-	return digit ? (int)(digit - base64_digits) : -1;
-}
-
-/* Write the bytes of text, less its padding, to out; how many, or -EINVAL. */
-static int64_t decode_base64_to(char *out, const char *text, size_t len,
-				size_t padding)
-{
-	int64_t count = 0;
-	uint32_t bits = 0;
-
-	for (size_t i = 0; i < len - padding; i++) {
-		const int value = base64_value(text[i]);
-
-		if (value < 0)
-			return -EINVAL;
-		bits = bits << 6 | (uint32_t)value;
-		/* The first of four digits completes no byte. */
-		if (i % 4 > 0)
-			out[count++] = (char)(bits >> (6 - i % 4 * 2));
-	}
-	/* One text for every value: what the padding cuts off is zero. */
-	if (padding > 0 && (bits & (padding == 1 ? 3 : 15)) != 0)
-		return -EINVAL;
-	return count;
-}
-
-int hf_base64_decode(struct hf_buffer *out, const char *text, size_t len)
-{
-	size_t padding = 0;
-	int64_t count;
-	char *end;
-
-	if (len % 4 != 0)
-		return -EINVAL;
-	while (padding < 2 && padding < len && text[len - 1 - padding] == '=')
-		padding++;
-	end = hf_buffer_reserve(out, len / 4 * 3);
-	if (!end)
-		return -ENOMEM;
-
-	count = decode_base64_to(end, text, len, padding);
-	/* What was written beyond the end is no part of the buffer. */
-	end[count > 0 ? count : 0] = '\0';
-	if (count < 0)
-		return -EINVAL;
-	out->len += (size_t)count;
-	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Text in and out: names made safe to print, numbers read strictly, sizes and
- * ages for people, hexadecimal and base64, UTF-8.
+ * ages for people, UTF-8.
  */
 #ifndef HF_BASE_TEXT_H
 #define HF_BASE_TEXT_H
@@ -63,19 +63,6 @@ const char *hf_format_span(struct hf_short_text *out, int64_t span_ns);
 
 /* RFC 3339 in UTC with nanoseconds: "2026-11-30T03:00:07.000000001Z". */
 const char *hf_format_time(struct hf_short_text *out, int64_t unix_ns);
-
-/* len bytes as 2 * len lower-case digits and a NUL. */
-void hf_hex_encode(char *out, const uint8_t *data, size_t len);
-
-/* The reverse of exactly 2 * len digits (either case); -EINVAL otherwise. */
-MUST_CHECK int hf_hex_decode(uint8_t *out, const char *text, size_t len);
-
-/* Base64 (RFC 4648, with padding) of data appended to the buffer. */
-void hf_base64_encode(struct hf_buffer *out, const void *data, size_t len);
-
-/* The reverse, strict: 0 with the bytes appended, or -EINVAL, -ENOMEM. */
-MUST_CHECK int hf_base64_decode(struct hf_buffer *out, const char *text,
-				size_t len);
 
 /*
  * text as a JSON string with its quotes.  Bytes that are not UTF-8 become

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/encode.h"
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/encode.h"
 #include "base/text.h"
 
 #define NS_PER_S UINT64_C(1000000000)

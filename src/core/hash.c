@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/encode.h"
 
 /* The vendor's header, compiled into this file, is not ours to clean up. */
 #pragma GCC diagnostic push

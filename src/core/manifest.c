@@ -9,8 +9,11 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "core/sealed.h"
+#include "platform/system.h"
 
-#define COUNTED "entries"
+#define COUNTED	   "entries"
+/* About 1,000 entries: less is not worth a thread. */
+#define MANY_BYTES ((size_t)256 << 10)
 
 /* -- writing -------------------------------------------------------------- */
 
@@ -136,12 +139,24 @@ static int decode_header(const hf_json_value *header,
 	return 0;
 }
 
-/* What is gathered while the lines are read. */
+/* What is gathered while lines are read: all of them, or half. */
 struct reader {
-	struct hf_manifest *manifest;
+	struct hf_manifest *manifest; /* for the header */
+	struct hf_lines lines;
 	struct hf_buffer patterns;
+	struct hf_tree tree;
 	bool has_header;
+	struct hf_error err;
+	int rc;
 };
+
+#define cleanup_reader CLEANUP(reader_done)
+
+static void reader_done(struct reader *reader)
+{
+	hf_buffer_done(&reader->patterns);
+	hf_tree_done(&reader->tree);
+}
 
 static int decode_line(struct reader *reader, const char *line, size_t len,
 		       struct hf_error *err)
@@ -162,7 +177,7 @@ static int decode_line(struct reader *reader, const char *line, size_t len,
 	}
 	if (len < sizeof(protect) ||
 	    memcmp(line, protect, sizeof(protect) - 1) != 0)
-		return hf_entry_decode(root, &reader->manifest->tree, err);
+		return hf_entry_decode(root, &reader->tree, err);
 
 	pattern = hf_json_string(hf_json_get(root, "protect"));
 	if (!pattern || strchr(pattern, '\n'))
@@ -185,54 +200,122 @@ static int check_contents(const struct hf_tree *tree, struct hf_error *err)
 	return 0;
 }
 
-static int decode_lines(struct reader *reader, struct hf_lines *lines,
-			size_t count, struct hf_error *err)
+static int decode_lines(struct reader *reader, struct hf_error *err)
 {
-	struct hf_tree *const tree = &reader->manifest->tree;
 	const char *line;
 	size_t len;
 	int rc;
 
-	while (hf_lines_next(lines, &line, &len)) {
-		if (tree->count > HF_MANIFEST_ENTRIES_MAX)
+	while (hf_lines_next(&reader->lines, &line, &len)) {
+		if (reader->tree.count > HF_MANIFEST_ENTRIES_MAX)
 			return hf_fail(err, HF_ERR_CORRUPT,
 				       "it has too many entries");
 		rc = decode_line(reader, line, len, err);
 		if (rc < 0)
 			return rc;
 	}
-	if (!reader->has_header || tree->count != count)
+	return 0;
+}
+
+static void decode_in_thread(void *argument)
+{
+	struct reader *const reader = argument;
+
+	reader->rc = decode_lines(reader, &reader->err);
+}
+
+/* The second half of the lines, taken off. */
+static struct hf_lines take_half(struct hf_lines *lines)
+{
+	const size_t half = (size_t)(lines->end - lines->next) / 2;
+	const char *const middle = lines->next + half;
+	const char *const newline =
+		memchr(middle, '\n', (size_t)(lines->end - middle));
+	const struct hf_lines rest = {
+		.next = newline ? newline + 1 : lines->end,
+		.end = lines->end,
+	};
+
+	lines->end = rest.next;
+	return rest;
+}
+
+static int append(struct reader *reader, struct reader *rest,
+		  struct hf_error *err)
+{
+	if (rest->rc < 0) {
+		*err = rest->err;
+		return rest->rc;
+	}
+	hf_buffer_add(&reader->patterns, rest->patterns.data,
+		      rest->patterns.len);
+	if (hf_tree_adopt(&reader->tree, &rest->tree) < 0)
+		return hf_fail_memory(err);
+	return 0;
+}
+
+/* A manifest of 100,000 entries is read at the start of every run: by two. */
+static int decode_halves(struct reader *reader, struct hf_error *err)
+{
+	cleanup_reader struct reader rest = {
+		.manifest = reader->manifest,
+		.lines = take_half(&reader->lines),
+		.has_header = true,
+	};
+	struct hf_thread *thread;
+	int rc;
+
+	if (hf_thread_start(decode_in_thread, &rest, &thread) < 0)
+		thread = NULL;
+	rc = decode_lines(reader, err);
+	if (thread)
+		hf_thread_join(&thread);
+	else if (rc == 0)
+		decode_in_thread(&rest);
+	return rc < 0 ? rc : append(reader, &rest, err);
+}
+
+static int check_tree(struct reader *reader, size_t count, struct hf_error *err)
+{
+	int rc;
+
+	if (!reader->has_header || reader->tree.count != count)
 		return hf_fail(err, HF_ERR_CORRUPT,
 			       "it has another number of entries than it says");
-	rc = check_contents(tree, err);
+	rc = check_contents(&reader->tree, err);
 	if (rc < 0)
 		return rc;
-	return hf_tree_sort(tree, err);
+	return hf_tree_sort(&reader->tree, err);
 }
 
 int hf_manifest_decode(const char *label, const char *data, size_t len,
 		       struct hf_manifest *ret_manifest, struct hf_error *err)
 {
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
-	cleanup_buffer struct hf_buffer patterns = HF_BUFFER_INIT;
-	struct reader reader = {.manifest = &manifest};
-	struct hf_lines lines;
+	cleanup_reader struct reader reader = {.manifest = &manifest};
 	size_t count;
 	int rc;
 
-	rc = hf_sealed_check(label, data, len, COUNTED, &lines, &count, err);
+	rc = hf_sealed_check(label, data, len, COUNTED, &reader.lines, &count,
+			     err);
 	if (rc < 0)
 		return rc;
-	rc = decode_lines(&reader, &lines, count, err);
-	patterns = reader.patterns;
+	if (len > MANY_BYTES && hf_system_cpus() > 1)
+		rc = decode_halves(&reader, err);
+	else
+		rc = decode_lines(&reader, err);
+	if (rc == 0)
+		rc = check_tree(&reader, count, err);
 	if (rc < 0)
 		return fail_label(label, err);
-	manifest.patterns = hf_buffer_take(&patterns);
+	manifest.patterns = hf_buffer_take(&reader.patterns);
 	if (!manifest.patterns)
 		return hf_fail_memory(err);
 
 	*ret_manifest = manifest;
+	ret_manifest->tree = reader.tree;
 	manifest = (struct hf_manifest)HF_MANIFEST_INIT;
+	reader.tree = (struct hf_tree)HF_TREE_INIT;
 	return 0;
 }
 

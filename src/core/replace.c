@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/encode.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "platform/file.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/encode.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/manifest.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/encode.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "core/compare.h"

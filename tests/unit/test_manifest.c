@@ -435,3 +435,66 @@ Test(manifest, what_could_not_be_read_is_not_written)
 	cr_expect_eq(hf_manifest_encode(&manifest, &text, &err), HF_ERR_LIMIT);
 	cr_expect(strstr(err.text, "extended attributes"), "%s", err.text);
 }
+
+/* -- one that is read in two halves ---------------------------------------- */
+
+#define MANY 3000
+
+/* Two entries, MANY for none, get a mode that none has. */
+static void fill_many(struct hf_manifest *manifest, int wrong, int wrong_too)
+{
+	char path[32];
+
+	*manifest = (struct hf_manifest)HF_MANIFEST_INIT;
+	cr_assert(hf_name_parse(NAME, &manifest->name));
+	manifest->root = strdup("/r");
+	manifest->patterns = strdup("*.toml\n");
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(path, sizeof(path), "f%04d.toml", i);
+		add_file(&manifest->tree, path, path)->stat.mode =
+			i == wrong || i == wrong_too ? 010000 : 0644;
+	}
+}
+
+Test(manifest, many_entries_come_back)
+{
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest back = HF_MANIFEST_INIT;
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	struct hf_error err;
+
+	fill_many(&manifest, MANY, MANY);
+	encode(&manifest, &text);
+	cr_assert(hf_manifest_decode("snapshot x", text.data, text.len, &back,
+				     &err) == 0,
+		  "%s", err.text);
+	cr_expect_str_eq(back.patterns, manifest.patterns);
+	cr_assert_eq(back.tree.count, MANY);
+	for (size_t i = 0; i < MANY; i++)
+		expect_same(&back.tree.entries[i], &manifest.tree.entries[i]);
+}
+
+Test(manifest, the_first_wrong_entry_is_named_in_either_half)
+{
+	static const struct {
+		int wrong;
+		int wrong_too;
+		const char *named;
+	} rows[] = {
+		{0, MANY, "f0000"},
+		{MANY - 1, MANY, "f2999"},
+		{17, 2983, "f0017"},
+		{2983, 2984, "f2983"},
+	};
+
+	for (size_t i = 0; i < HF_COUNT(rows); i++) {
+		cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+		struct hf_error err;
+
+		fill_many(&manifest, rows[i].wrong, rows[i].wrong_too);
+		encode(&manifest, &text);
+		cr_expect_eq(decode(text.data, text.len, &err), HF_ERR_CORRUPT);
+		cr_expect(strstr(err.text, rows[i].named), "%s", err.text);
+	}
+}

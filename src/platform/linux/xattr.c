@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/encode.h"
 #include "base/path.h"
-#include "base/text.h"
 #include "platform/linux/file_internal.h"
 #include "platform/system.h"
 
