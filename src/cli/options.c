@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/suggest.h"
 
 enum option_id {
@@ -214,6 +215,12 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 
 /* -- finding --------------------------------------------------------------- */
 
+static int hint_help(enum hf_command_id command, struct hf_error *err)
+{
+	return hf_fail_hint(err, "'holdfast help %s' lists its options",
+			    hf_commands[command].name);
+}
+
 static int fail_unknown(enum hf_command_id command, const char *name,
 			size_t len, struct hf_error *err)
 {
@@ -227,8 +234,7 @@ static int fail_unknown(enum hf_command_id command, const char *name,
 			(void)hf_fail(err, HF_ERR_USAGE,
 				      "cannot use '--%s' here: it belongs to "
 				      "another command", typed);
-			return hf_fail_hint(err, "'holdfast help' lists the "
-					    "commands and their options");
+			return hint_help(command, err);
 		}
 		if (table[i].commands & (1u << command))
 			hf_suggest(&suggestion, table[i].name);
@@ -238,8 +244,7 @@ static int fail_unknown(enum hf_command_id command, const char *name,
 	if (suggestion.nearest != NULL)
 		return hf_fail_hint(err, "did you mean '--%s'?",
 				    suggestion.nearest);
-	return hf_fail_hint(err, "'holdfast help' lists the commands, "
-			    "'holdfast help COMMAND' its options");
+	return hint_help(command, err);
 }
 
 static const struct hf_option *find_long(enum hf_command_id command,
@@ -273,11 +278,12 @@ static int fail_value(const struct hf_option *option, struct hf_error *err)
 		       option->name, option->argument);
 }
 
-static int fail_letter(const char *word, struct hf_error *err)
+static int fail_letter(enum hf_command_id command, const char *word,
+		       struct hf_error *err)
 {
 	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '%s': no such option",
 		      HF_QUOTE(word));
-	return hf_fail_hint(err, "'holdfast help COMMAND' lists its options");
+	return hint_help(command, err);
 }
 
 /* -- parsing --------------------------------------------------------------- */
@@ -345,7 +351,7 @@ static int take(struct hf_options *options, enum hf_command_id command,
 	} else {
 		option = find_short(command, has_failed ? optopt : found);
 		if (option == NULL)
-			return fail_letter(word, err);
+			return fail_letter(command, word, err);
 	}
 	return has_failed ? fail_value(option, err) :
 			    apply(options, option, optarg, err);

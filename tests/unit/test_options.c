@@ -124,7 +124,8 @@ static const struct {
 	const char *hint;	/* part of it */
 } refused[] = {
 	{ "unknown", HF_COMMAND_RUN, { "--nonsense" },
-	  "cannot use '--nonsense': no such option", "holdfast help" },
+	  "cannot use '--nonsense': no such option",
+	  "'holdfast help run' lists" },
 	{ "misspelt", HF_COMMAND_RUN, { "--repotr", "x" },
 	  "cannot use '--repotr': no such option", "'--report'" },
 	{ "misspelt with a value", HF_COMMAND_RUN, { "--rot=x" },
@@ -174,7 +175,7 @@ static const struct {
 	{ "unknown letter", HF_COMMAND_STATUS, { "-qz" },
 	  "cannot use '-qz': no such option", "" },
 	{ "a letter of another command", HF_COMMAND_STATUS, { "-n", "1" },
-	  "cannot use '-n': no such option", "" },
+	  "cannot use '-n': no such option", "'holdfast help status' lists" },
 	{ "an escape sequence", HF_COMMAND_STATUS, { "--\033[31m" },
 	  "cannot use '--\\e[31m': no such option", "" },
 };
