@@ -2,6 +2,7 @@
 /* Find the command, parse its options, run it. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "guard/session.h"
@@ -44,6 +45,9 @@ static int run_command(enum hf_command_id id, const char *const *argv,
 	struct hf_error err = { 0 };
 
 	if (hf_options_parse(&options, id, argv, &err) < 0) {
+		if (err.code == HF_ERR_USAGE && err.hint[0] == '\0')
+			(void)hf_fail_hint(&err, "'holdfast help %s' lists its "
+					   "options", hf_commands[id].name);
 		hf_output_error(output, &err);
 		return id == HF_COMMAND_RUN ? HF_STATUS_FAILURE :
 					      hf_output_status(&err);

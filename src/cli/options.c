@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "cli/suggest.h"
 
 enum option_id {
@@ -215,12 +214,6 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 
 /* -- finding --------------------------------------------------------------- */
 
-static int hint_help(enum hf_command_id command, struct hf_error *err)
-{
-	return hf_fail_hint(err, "'holdfast help %s' lists its options",
-			    hf_commands[command].name);
-}
-
 static int fail_unknown(enum hf_command_id command, const char *name,
 			size_t len, struct hf_error *err)
 {
@@ -231,10 +224,9 @@ static int fail_unknown(enum hf_command_id command, const char *name,
 		memcpy(typed, name, len);
 	for (size_t i = 0; i < HF_COUNT(table); i++) {
 		if (strcmp(table[i].name, typed) == 0) {
-			(void)hf_fail(err, HF_ERR_USAGE,
-				      "cannot use '--%s' here: it belongs to "
-				      "another command", typed);
-			return hint_help(command, err);
+			return hf_fail(err, HF_ERR_USAGE,
+				       "cannot use '--%s' here: it belongs to "
+				       "another command", typed);
 		}
 		if (table[i].commands & (1u << command))
 			hf_suggest(&suggestion, table[i].name);
@@ -244,7 +236,7 @@ static int fail_unknown(enum hf_command_id command, const char *name,
 	if (suggestion.nearest != NULL)
 		return hf_fail_hint(err, "did you mean '--%s'?",
 				    suggestion.nearest);
-	return hint_help(command, err);
+	return err->code;
 }
 
 static const struct hf_option *find_long(enum hf_command_id command,
@@ -276,14 +268,6 @@ static int fail_value(const struct hf_option *option, struct hf_error *err)
 	return hf_fail(err, HF_ERR_USAGE,
 		       "cannot use '--%s' without a value: it needs %s",
 		       option->name, option->argument);
-}
-
-static int fail_letter(enum hf_command_id command, const char *word,
-		       struct hf_error *err)
-{
-	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '%s': no such option",
-		      HF_QUOTE(word));
-	return hint_help(command, err);
 }
 
 /* -- parsing --------------------------------------------------------------- */
@@ -351,7 +335,9 @@ static int take(struct hf_options *options, enum hf_command_id command,
 	} else {
 		option = find_short(command, has_failed ? optopt : found);
 		if (option == NULL)
-			return fail_letter(command, word, err);
+			return hf_fail(err, HF_ERR_USAGE,
+				       "cannot use '%s': no such option",
+				       HF_QUOTE(word));
 	}
 	return has_failed ? fail_value(option, err) :
 			    apply(options, option, optarg, err);

@@ -75,8 +75,8 @@ const struct hf_option *hf_options_at(size_t index);
 
 /*
  * argv is NULL-terminated and begins behind the command.  For `run` options end
- * at the first word that is none; everywhere they end at "--".  HF_ERR_USAGE
- * with a hint.
+ * at the first word that is none; everywhere they end at "--".  HF_ERR_USAGE,
+ * with a hint where one was meant that is near.
  */
 MUST_CHECK int hf_options_parse(struct hf_options *options,
 				enum hf_command_id command,

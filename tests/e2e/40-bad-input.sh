@@ -26,6 +26,9 @@ refused()
 
 # Usage.
 refused 125 no-such-option --no-such-option
+said "hint: 'holdfast help run' lists its options"
+refused 125 "'--protct': no such option" --protct x
+said "hint: did you mean '--protect'"
 refused 125 gate --gate perhaps
 refused 125 min-protected --min-protected many
 refused 125 root --root

@@ -124,8 +124,7 @@ static const struct {
 	const char *hint;	/* part of it */
 } refused[] = {
 	{ "unknown", HF_COMMAND_RUN, { "--nonsense" },
-	  "cannot use '--nonsense': no such option",
-	  "'holdfast help run' lists" },
+	  "cannot use '--nonsense': no such option", "" },
 	{ "misspelt", HF_COMMAND_RUN, { "--repotr", "x" },
 	  "cannot use '--repotr': no such option", "'--report'" },
 	{ "misspelt with a value", HF_COMMAND_RUN, { "--rot=x" },
@@ -133,8 +132,7 @@ static const struct {
 	{ "a beginning is not enough", HF_COMMAND_STATUS, { "--qui" },
 	  "cannot use '--qui': no such option", "'--quiet'" },
 	{ "another command's", HF_COMMAND_STATUS, { "--report", "x" },
-	  "cannot use '--report' here: it belongs to another command",
-	  "holdfast help" },
+	  "cannot use '--report' here: it belongs to another command", "" },
 	{ "json of a run", HF_COMMAND_RUN, { "--json", "x" },
 	  "cannot use '--json' here: it belongs to another command", "" },
 	{ "no value", HF_COMMAND_RUN, { "--report" },
@@ -175,7 +173,7 @@ static const struct {
 	{ "unknown letter", HF_COMMAND_STATUS, { "-qz" },
 	  "cannot use '-qz': no such option", "" },
 	{ "a letter of another command", HF_COMMAND_STATUS, { "-n", "1" },
-	  "cannot use '-n': no such option", "'holdfast help status' lists" },
+	  "cannot use '-n': no such option", "" },
 	{ "an escape sequence", HF_COMMAND_STATUS, { "--\033[31m" },
 	  "cannot use '--\\e[31m': no such option", "" },
 };
