@@ -3,7 +3,9 @@
  * The state of one guarded run, shared by the files that are its phases:
  *
  *	session.c	record the tree, begin the journal, run the job, the result
- *	run_watch.c	arm the watch, turn events into violations
+ *	run_arm.c	arm the watch
+ *	run_watch.c	turn events into violations
+ *	run_note.c	violations in the list, the journal, the observer
  *	run_settle.c	end: look, compare, restore, close the journal
  *
  * Before the fork all of it is built in front; afterwards guard has its own copy
@@ -47,6 +49,8 @@ struct hf_run {
 int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err);
 void hf_run_ready(void *context, struct hf_job *job);
 void hf_run_alarm(void *context, struct hf_job *job);
+/* Watch what a restore has made anew. */
+void hf_run_watch_again(struct hf_run *run);
 /* Read what is still in the queue. */
 void hf_run_drain(struct hf_run *run);
 
@@ -60,7 +64,12 @@ int hf_run_settle(void *context, const struct hf_job_end *end);
  */
 void hf_run_restore_now(struct hf_run *run);
 
-/* -- shared -- */
+/* -- run_note.c -- */
+
+/* Append what is known of a violation to the journal. */
+void hf_run_journal(struct hf_run *run, const struct hf_violation *violation);
+/* Take over from the journal what guard saw before it died. */
+void hf_run_adopt(struct hf_run *run);
 
 /*
  * Note that operation happened to path, in the list and in the journal, and tell

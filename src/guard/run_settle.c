@@ -8,128 +8,14 @@
  */
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/encode.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "core/manifest.h"
 #include "core/restore.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
-void hf_run_fail(struct hf_run *run, const struct hf_error *err)
-{
-	if (run->session.error.code == 0)
-		run->session.error = *err;
-}
-
-/* -- noting ----------------------------------------------------------------- */
-
-/* Members of a violation's record: enough to name it again, and to know the
- * damage when it is met later. */
-static void journal_violation(struct hf_run *run,
-			      const struct hf_violation *violation)
-{
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	struct hf_error err = { 0 };
-
-	if (run->journal.fd < 0)
-		return;
-	hf_buffer_add_text(&text, "\"path\":");
-	hf_buffer_add_json(&text, violation->path, strlen(violation->path));
-	if (!hf_is_utf8(violation->path, strlen(violation->path))) {
-		hf_buffer_add_text(&text, ",\"path_bytes\":\"");
-		hf_base64_encode(&text, violation->path,
-				 strlen(violation->path));
-		hf_buffer_add_text(&text, "\"");
-	}
-	hf_buffer_add_text(&text, ",\"rule\":");
-	hf_buffer_add_json(&text, violation->rule, strlen(violation->rule));
-	hf_buffer_printf(&text, ",\"operation\":\"%s\",\"change\":\"%s\"",
-			 violation->operation,
-			 hf_change_name(violation->change));
-	if (violation->has_after) {
-		hf_buffer_add_text(&text, ",\"after\":");
-		hf_entry_encode(&violation->after, &text);
-	}
-	if (hf_buffer_check(&text, &err) < 0 ||
-	    hf_journal_add(&run->journal, "violation", text.data, &err) < 0)
-		hf_run_fail(run, &err);
-}
-
-static void tell(struct hf_run *run, const struct hf_violation *violation,
-		 bool is_new)
-{
-	const struct hf_session_observer *const observer =
-		run->options->observer;
-
-	if (observer && observer->violation)
-		observer->violation(observer->context, &run->session, violation,
-				    is_new);
-}
-
-struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
-				 const char *rule, const char *operation,
-				 const struct hf_entry *before)
-{
-	struct hf_violations *const violations = &run->session.violations;
-	struct hf_violation *violation;
-	struct hf_error err = { 0 };
-
-	violation = hf_violations_note(violations, path, rule, operation,
-				       before, hf_system_time_ns());
-	if (!violation) {
-		(void)hf_fail_memory(&err);
-		hf_run_fail(run, &err);
-		return NULL;
-	}
-	violation->has_landed = true;
-	if (violation->count++ > 0)
-		return violation;
-	if (hf_violations_set_candidates(violations, violation,
-					 &run->suspects) < 0) {
-		(void)hf_fail_memory(&err);
-		hf_run_fail(run, &err);
-	}
-	journal_violation(run, violation);
-	tell(run, violation, true);
-	return violation;
-}
-
-/* What guard saw before it died. */
-static void adopt_from_journal(struct hf_run *run)
-{
-	cleanup_session_record struct hf_session_record record =
-		HF_SESSION_RECORD_INIT;
-	const struct hf_tree *const tree = &run->session.snapshot.tree;
-	struct hf_error ignored = { 0 };
-	const char *line;
-
-	if (hf_journal_read(&run->project->store, &run->journal.name, &record,
-			    &ignored) < 0)
-		return;
-	for (line = record.violation_lines; line && *line;) {
-		const char *const end = strchr(line, '\n');
-		const size_t len = end ? (size_t)(end - line) : strlen(line);
-		cleanup_json struct hf_json *json = NULL;
-		const char *path;
-		const char *operation;
-
-		if (hf_json_parse_line(line, len, &json, &ignored) == 0) {
-			const hf_json_value *const root = hf_json_root(json);
-			const char *const rule = hf_json_string(
-				hf_json_get(root, "rule"));
-
-			path = hf_json_string(hf_json_get(root, "path"));
-			operation = hf_json_string(
-				hf_json_get(root, "operation"));
-			if (path && operation && rule)
-				(void)hf_run_note(run, path, rule, operation,
-						  hf_tree_find(tree, path));
-		}
-		line = end ? end + 1 : NULL;
-	}
-}
+/* What the owner needs to work in a directory. */
+#define OWNER_ALL	0700u
 
 /* -- looking ---------------------------------------------------------------- */
 
@@ -162,7 +48,8 @@ static int note_delta(struct hf_run *run, const struct hf_delta *delta,
 				     delta->after) < 0)
 		return hf_fail_memory(err);
 	violation->has_after = true;
-	journal_violation(run, violation);
+	violation->is_open = true;
+	hf_run_journal(run, violation);
 	return 0;
 }
 
@@ -218,6 +105,7 @@ static void step_done(void *context, const struct hf_step *step)
 				   hf_step_path(step));
 
 	for (; violation; violation = violation->next) {
+		violation->is_open = false;
 		violation->is_stuck = step->err != NULL;
 		violation->is_restored = step->err == NULL;
 		violation->error =
@@ -255,17 +143,22 @@ static int put_back(struct hf_run *run, const struct hf_deltas *deltas,
 
 /*
  * The root is looked at through its path.  Where the command has moved or removed
- * it, our descriptor leads elsewhere: make it again and take the new one.
+ * it, our descriptor leads elsewhere: make it again and take the new one.  One that
+ * its owner has locked is opened again.
  */
 static int reopen_root(struct hf_run *run, struct hf_error *err)
 {
 	const char *const root = run->project->root;
+	const struct hf_entry *const entry =
+		hf_tree_find(&run->session.snapshot.tree, ".");
 	struct hf_stat held;
 	struct hf_stat there;
 	int fd;
 	int rc;
 
 	rc = hf_file_stat(run->project->root_fd, &held);
+	if (rc == 0 && (held.mode & OWNER_ALL) != OWNER_ALL && entry)
+		rc = hf_file_set_mode(run->project->root_fd, entry->stat.mode);
 	if (rc == 0)
 		rc = hf_file_stat_at(-1, root, &there);
 	if (rc == -ENOENT)
@@ -304,6 +197,7 @@ static int look_and_restore(struct hf_run *run, struct hf_error *err)
 	rc = note_deltas(run, &deltas, err);
 	if (rc < 0)
 		return rc;
+	run->session.has_looked = true;
 	return deltas.count > 0 ? put_back(run, &deltas, err) : 0;
 }
 
@@ -352,6 +246,7 @@ void hf_run_restore_now(struct hf_run *run)
 
 	(void)restore_locked(run, &ignored);
 	remember_put_back(run);
+	hf_run_watch_again(run);
 }
 
 /* -- the verdict ------------------------------------------------------------ */
@@ -365,6 +260,12 @@ static void count_results(struct hf_run *run)
 		struct hf_violation *const violation =
 			session->violations.items[i];
 
+		if (!session->has_looked || violation->is_open) {
+			violation->is_stuck = true;
+			violation->is_restored = false;
+			if (!violation->error)
+				violation->error = session->error.text;
+		}
 		/* Seen while it happened and not at the end: undone. */
 		if (!violation->is_stuck)
 			violation->is_restored = true;
@@ -374,6 +275,8 @@ static void count_results(struct hf_run *run)
 			 violation->before.path)
 			stuck++;
 	}
+	if (!session->has_looked)
+		stuck = session->protected_count;
 	session->verified_count = session->protected_count > stuck ?
 					  session->protected_count - stuck :
 					  0;
@@ -463,10 +366,11 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 
 	take_end(run, end);
 	if (!run->watch)
-		adopt_from_journal(run);
+		hf_run_adopt(run);
 	hf_run_drain(run);
 	/* From here on the content speaks; our own restore needs no events. */
 	hf_watch_free(&run->watch);
+	session->has_looked = false;
 	rc = restore_locked(run, &err);
 	if (rc < 0) {
 		hf_run_fail(run, &err);

@@ -11,222 +11,16 @@
  * changes has come to rest or has lasted long enough, and the report names them
  * all.  Nothing depends on these times but how much the report can tell.
  */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/path.h"
-#include "base/text.h"
+#include "core/replace.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
 #define NS_PER_MS	((int64_t)1000 * 1000)
 #define BURST_REST_NS	(50 * NS_PER_MS)
 #define BURST_MAX_NS	(500 * NS_PER_MS)
-
-/* A file watch costs 3 us; above this many only those with other names get one,
- * since the directory's watch misses only a write through another name. */
-#define FILE_WATCHES_MAX	1000
-
-/* -- arming ----------------------------------------------------------------- */
-
-static int add_place(struct hf_run *run, const char *path, bool is_file,
-		     size_t *ret_tag)
-{
-	if (run->place_count == run->place_capacity) {
-		const size_t capacity =
-			run->place_capacity ? 2 * run->place_capacity : 64;
-		struct hf_place *const places = reallocarray(
-			run->places, capacity, sizeof(*places));
-
-		if (!places)
-			return -ENOMEM;
-		run->places = places;
-		run->place_capacity = capacity;
-	}
-	run->places[run->place_count] =
-		(struct hf_place){ .path = path, .is_file = is_file };
-	*ret_tag = run->place_count++;
-	return 0;
-}
-
-enum watch_kind { WATCH_DIRECTORY, WATCH_FILE, WATCH_ANCESTOR };
-
-/* Watches run out and file systems have none: the look at the end holds. */
-static void degrade(struct hf_run *run, int rc)
-{
-	struct hf_session *const session = &run->session;
-
-	if (!session->is_watch_complete)
-		return;
-	session->is_watch_complete = false;
-	session->watch_why = rc == -ENOSPC ?
-				     "the user's inotify watches are used up" :
-			     rc == -EMFILE ?
-				     "the user's inotify instances are used up" :
-			     rc == -ENOMEM ? "out of memory" :
-					     "the file system has no events";
-}
-
-static void watch_path(struct hf_run *run, const char *path,
-		       enum watch_kind kind)
-{
-	cleanup_free char *absolute = NULL;
-	size_t tag;
-	int rc;
-
-	if (!run->watch)
-		return;
-	absolute = hf_path_is_absolute(path) ?
-			   hf_path_join("", path) :
-			   hf_path_join(run->project->root, path);
-	if (!absolute) {
-		degrade(run, -ENOMEM);
-		return;
-	}
-	rc = add_place(run, path, kind == WATCH_FILE, &tag);
-	if (rc == 0 && kind == WATCH_DIRECTORY)
-		rc = hf_watch_add_directory(run->watch, absolute, tag);
-	else if (rc == 0 && kind == WATCH_FILE)
-		rc = hf_watch_add_file(run->watch, absolute, tag);
-	else if (rc == 0)
-		rc = hf_watch_add_ancestor(run->watch, absolute, tag);
-	/* What is not there (the parent of an absent entry) cannot be watched,
-	 * and is watched for by its own parent. */
-	if (rc < 0 && rc != -ENOENT && rc != -ENOTDIR)
-		degrade(run, rc);
-}
-
-static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
-			 const char **last)
-{
-	const size_t len = hf_path_parent_len(entry->path);
-	const char *parent;
-
-	if (*last && strlen(*last) == len &&
-	    memcmp(*last, entry->path, len) == 0)
-		return;
-	parent = hf_arena_copy(&run->arena, entry->path, len);
-	if (!parent) {
-		degrade(run, -ENOMEM);
-		return;
-	}
-	*last = parent;
-	watch_path(run, len > 0 ? parent : ".", WATCH_DIRECTORY);
-}
-
-/* The root's own ancestors: moving one takes everything along. */
-static void watch_above(struct hf_run *run)
-{
-	char *path = hf_arena_copy(&run->arena, run->project->root,
-				   strlen(run->project->root));
-
-	while (path) {
-		const size_t len = hf_path_parent_len(path);
-
-		watch_path(run, path, WATCH_ANCESTOR);
-		if (len == 0 || strcmp(path, "/") == 0)
-			return;
-		path = hf_arena_copy(&run->arena, path, len);
-	}
-	degrade(run, -ENOMEM);
-}
-
-static void watch_all(struct hf_run *run)
-{
-	const struct hf_tree *const tree = &run->session.snapshot.tree;
-	const bool is_large = tree->count > FILE_WATCHES_MAX;
-	const char *last = NULL;
-	int rc;
-
-	rc = hf_watch_new(&run->watch);
-	if (rc < 0) {
-		degrade(run, rc);
-		return;
-	}
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct hf_entry *const entry = &tree->entries[i];
-
-		if (entry->role != HF_ROLE_ANCESTOR)
-			watch_parent(run, entry, &last);
-		if (entry->stat.kind == HF_KIND_DIRECTORY)
-			watch_path(run, entry->path, WATCH_DIRECTORY);
-		if (entry->stat.kind == HF_KIND_FILE &&
-		    (!is_large || entry->stat.nlink > 1))
-			watch_path(run, entry->path, WATCH_FILE);
-	}
-	watch_above(run);
-}
-
-static bool is_as_recorded(const struct hf_entry *recorded,
-			   const struct hf_entry *now)
-{
-	const struct hf_stat *const a = &recorded->stat;
-	const struct hf_stat *const b = &now->stat;
-
-	if (recorded->role == HF_ROLE_ALLOWED)
-		return true;
-	if (a->kind != b->kind || a->ino != b->ino || a->dev != b->dev)
-		return false;
-	/* What happens inside a directory moves its times. */
-	return b->kind == HF_KIND_DIRECTORY ||
-	       (a->size == b->size && a->ctime_ns == b->ctime_ns);
-}
-
-/* The first entry of two sorted trees that is not the same; NULL when none. */
-static const char *first_difference(const struct hf_tree *recorded,
-				    const struct hf_tree *now)
-{
-	const size_t count =
-		recorded->count < now->count ? recorded->count : now->count;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct hf_entry *const a = &recorded->entries[i];
-		const struct hf_entry *const b = &now->entries[i];
-
-		if (strcmp(a->path, b->path) != 0)
-			return hf_path_compare(a->path, b->path) < 0 ? a->path :
-								       b->path;
-		if (!is_as_recorded(a, b))
-			return a->path;
-	}
-	if (recorded->count > count)
-		return recorded->entries[count].path;
-	return now->count > count ? now->entries[count].path : NULL;
-}
-
-/* Between the scan and the watch somebody may have changed something. */
-static int look_again(struct hf_run *run, struct hf_error *err)
-{
-	cleanup_tree struct hf_tree now = HF_TREE_INIT;
-	struct hf_scan_options scan = run->scan;
-	const char *path;
-	int rc;
-
-	scan.before = &run->session.snapshot.tree;
-	rc = hf_scan(&scan, &now, NULL, err);
-	if (rc < 0)
-		return rc;
-	path = first_difference(&run->session.snapshot.tree, &now);
-	if (!path)
-		return 0;
-	(void)hf_fail(err, HF_ERR_CHANGED,
-		      "cannot run: '%s' changed while it was recorded",
-		      HF_QUOTE(path));
-	return hf_fail_hint(err, "end what writes to it and run again");
-}
-
-int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
-{
-	struct hf_run *const run = context;
-
-	watch_all(run);
-	if (run->watch)
-		hf_job_listen(job, hf_watch_fd(run->watch));
-	return look_again(run, err);
-}
-
-/* -- events ----------------------------------------------------------------- */
 
 static const char *operation_of(unsigned kinds)
 {
@@ -351,13 +145,6 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 		note_landed(run, job, entry, "metadata");
 }
 
-/* Our own temporary names come and go beside what we put back. */
-static bool is_temporary(const char *name)
-{
-	return strncmp(name, HF_TEMPORARY_PREFIX,
-		       strlen(HF_TEMPORARY_PREFIX)) == 0;
-}
-
 static bool is_side_name(const char *path)
 {
 	static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
@@ -381,7 +168,8 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 	const char *rule;
 
 	if (!(event->kinds & (HF_WATCH_CREATED | HF_WATCH_MOVED_TO)) ||
-	    is_temporary(event->name))
+	    /* Our own come and go beside what we have put back. */
+	    (run->put_back && hf_replace_is_temporary(event->name)))
 		return;
 	rule = hf_patterns_match_past(policy->protect, path,
 				      hf_scan_skipped_len(path),
@@ -392,6 +180,29 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 		(void)hf_run_note(run, path, rule, "create", NULL);
 	} else if (is_side_name(path) && run->burst_ns != 0) {
 		begin_burst(run, job);
+	}
+}
+
+/*
+ * The root was moved or removed, or a directory above it: all that is in it went
+ * along.  Of any other directory its parent tells the same.
+ */
+static void take_gone(struct hf_run *run, struct hf_job *job, const char *path)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	const char *const root = run->project->root;
+
+	if (strcmp(path, ".") != 0 && strcmp(path, root) != 0 &&
+	    !hf_path_is_beneath(root, path))
+		return;
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+
+		if (entry->role == HF_ROLE_PROTECTED &&
+		    entry->stat.kind != HF_KIND_ABSENT &&
+		    !hf_path_is_absolute(entry->path) &&
+		    !hf_violations_find(&run->session.violations, entry->path))
+			note_landed(run, job, entry, "rename");
 	}
 }
 
@@ -408,9 +219,11 @@ static void take_event(struct hf_run *run, struct hf_job *job,
 		return;
 	}
 	place = &run->places[event->tag];
-	/* A directory's own events come by its parent as well. */
-	if (event->name[0] == '\0' && !place->is_file)
+	if (event->name[0] == '\0' && !place->is_file) {
+		if (event->kinds & HF_WATCH_SELF_GONE)
+			take_gone(run, job, place->path);
 		return;
+	}
 	path = place->is_file ? hf_path_join("", place->path) :
 				hf_path_join(place->path, event->name);
 	if (!path)

@@ -93,6 +93,7 @@ struct hf_session {
 	bool was_stopped;		/* a change that landed ended the command */
 	bool is_survivor;		/* guard or front died */
 	bool look_failed;		/* the end could not be looked at */
+	bool has_looked;		/* every entry was compared at the end */
 	bool is_watch_complete;
 	const char *watch_why;		/* NULL when complete */
 	size_t protected_count;

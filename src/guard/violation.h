@@ -27,6 +27,8 @@ struct hf_violation {
 	unsigned change;	/* set of enum hf_change; 0: undone meanwhile */
 	bool has_landed;
 	bool is_restored;
+	/* Differed when it was last looked at, and nothing was done since. */
+	bool is_open;
 	bool is_stuck;		/* could not be put back */
 	const char *kept;	/* relative to the store, the last; NULL for none */
 	size_t kept_count;	/* how often something was kept (keep-going) */

@@ -109,7 +109,10 @@ static void add_path(const struct hf_session *session,
 	hf_text_begin(out, style, NULL);
 	hf_text_add_name(out, violation->path);
 	hf_buffer_add_text(out, ": ");
-	if (violation->change == 0) {
+	if (violation->change == 0 && violation->is_stuck) {
+		hf_text_add_done(out, violation->operation);
+		add_end_of_path(session, violation, out);
+	} else if (violation->change == 0) {
 		hf_text_add_done(out, violation->operation);
 		hf_buffer_add_text(out, violation->before.path == NULL ?
 						" and taken away again by the "

@@ -3,6 +3,7 @@
 #include "platform/terminal.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,8 @@
 
 #include "platform/linux/file_internal.h"
 
+/* How long a reader may take for the next few lines. */
+#define READER_PATIENCE_MS	1000
 #define DEFAULT_WIDTH 80
 
 void hf_terminal_fill(void)
@@ -44,23 +47,27 @@ bool hf_terminal_has_color(int fd)
 	return hf_terminal_is(fd);
 }
 
+/*
+ * A reader that does not read (a pager, a stopped terminal, a stuck collector)
+ * must not keep us from our work: what it does not take in time is lost to it.
+ * The command may have made what we share with it blocking or not, so never more
+ * is written at once than a pipe takes whole when it is writable (pipe(7)).
+ */
 static void write_all(int fd, const char *text, size_t len)
 {
 	while (len > 0) {
-		const ssize_t count = HF_CALL(write(fd, text, len));
+		struct pollfd writable = {.fd = fd, .events = POLLOUT};
+		const size_t size = len < PIPE_BUF ? len : PIPE_BUF;
+		ssize_t count;
 
-		if (count >= 0) {
+		if (HF_CALL(poll(&writable, 1, READER_PATIENCE_MS)) <= 0)
+			return;
+		count = HF_CALL(write(fd, text, size));
+		if (count < 0 && count != -EAGAIN)
+			return;
+		if (count > 0) {
 			text += count;
 			len -= (size_t)count;
-		} else if (count == -EAGAIN) {
-			/* The command may have made what we share with it
-			 * non-blocking; that must not cost a message. */
-			struct pollfd writable = {.fd = fd, .events = POLLOUT};
-
-			if (HF_CALL(poll(&writable, 1, -1)) < 0)
-				return;
-		} else {
-			return;
 		}
 	}
 }
