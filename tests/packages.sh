@@ -7,7 +7,7 @@
 packages_build='gcc libc6-dev cmake ninja-build pkg-config scdoc
 	libarchive-dev libzstd-dev libxxhash-dev libcjson-dev'
 packages_demo='python3 python3-pytest'
-packages_test="$packages_demo libcriterion-dev g++ binutils clang libclang-rt-dev
+packages_test="$packages_demo zstd libcriterion-dev g++ binutils clang libclang-rt-dev
 	gcc-mingw-w64-x86-64 bash git acl attr util-linux procps"
 packages_bench='tar zstd xxhash bubblewrap'
 

@@ -62,5 +62,5 @@ echo "$early $(fds)"
 END
 expect 97 "$holdfast" run --keep-going -- \
 	sh "$dir/damage.sh" "$top/fixtures/sample/personas.toml"
-read -r early late <"$dir/out"
+read -r early late <"$dir/out" || fail "damage was not put back while the command ran"
 [ "$late" -le "$early" ] || fail "from $early to $late descriptors"
