@@ -30,13 +30,14 @@ static unsigned hex_value(char c)
 
 int hf_hex_decode(uint8_t *out, const char *text, size_t len)
 {
-	for (size_t i = 0; i < 2 * len; i++) {
-		if (hex_value(text[i]) >= 16)
+	for (size_t i = 0; i < len; i++) {
+		const unsigned high = hex_value(text[2 * i]);
+		const unsigned low = high < 16 ? hex_value(text[2 * i + 1]) : 16;
+
+		if (low >= 16)
 			return -EINVAL;
+		out[i] = (uint8_t)(high << 4 | low);
 	}
-	for (size_t i = 0; i < len; i++)
-		out[i] = (uint8_t)(hex_value(text[2 * i]) << 4 |
-				   hex_value(text[2 * i + 1]));
 	return 0;
 }
 

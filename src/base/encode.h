@@ -15,7 +15,8 @@ struct hf_buffer;
 /* len bytes as 2 * len lower-case digits and a NUL. */
 void hf_hex_encode(char *out, const uint8_t *data, size_t len);
 
-/* The reverse of exactly 2 * len digits (either case); -EINVAL otherwise. */
+/* The reverse of exactly 2 * len digits (either case); -EINVAL otherwise, and
+ * out is undefined then. */
 MUST_CHECK int hf_hex_decode(uint8_t *out, const char *text, size_t len);
 
 /* Base64 (RFC 4648, with padding) of data appended to the buffer. */

@@ -87,7 +87,9 @@ static enum member find_member(const char *key, enum member expected)
 	for (unsigned i = 0; i < MEMBERS; i++) {
 		const unsigned at = (expected + i) % MEMBERS;
 
-		if (strcmp(key, member_names[at]) == 0)
+		/* The first byte tells most of them apart. */
+		if (key[0] == member_names[at][0] &&
+		    strcmp(key, member_names[at]) == 0)
 			return (enum member)at;
 	}
 	return MEMBERS;

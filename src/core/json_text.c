@@ -74,7 +74,8 @@ static bool skip_comment(struct walk *walk)
 	return true;
 }
 
-static bool skip_space(struct walk *walk)
+/* Up to the first byte that is none, nor a comment. */
+static bool skip_all_space(struct walk *walk)
 {
 	for (;;) {
 		switch (peek(walk)) {
@@ -92,6 +93,14 @@ static bool skip_space(struct walk *walk)
 			return true;
 		}
 	}
+}
+
+static bool skip_space(struct walk *walk)
+{
+	/* Our own lines have none. */
+	if (peek(walk) > ' ' && peek(walk) != '/')
+		return true;
+	return skip_all_space(walk);
 }
 
 /* The four digits behind "\u"; -1 when they are none. */
@@ -147,17 +156,22 @@ static bool skip_unicode_escape(struct walk *walk)
 	return fault(walk, "a high surrogate without a low one");
 }
 
+/* Where the first byte stands that does not speak for itself. */
+static size_t plain_end(const char *text, size_t at, size_t len)
+{
+	while (at < len && (unsigned char)text[at] >= ' ' && text[at] != '"' &&
+	       text[at] != '\\')
+		at++;
+	return at;
+}
+
 /* At the opening quote, where the cursor stays when there is no other. */
 static bool skip_string(struct walk *walk)
 {
 	const size_t start = walk->at++;
 
 	for (;;) {
-		while (walk->at < walk->len &&
-		       (unsigned char)walk->text[walk->at] >= ' ' &&
-		       walk->text[walk->at] != '"' &&
-		       walk->text[walk->at] != '\\')
-			walk->at++;
+		walk->at = plain_end(walk->text, walk->at, walk->len);
 		if (walk->at == walk->len || walk->text[walk->at] == '\n') {
 			walk->at = start;
 			return fault(walk, "the string does not end");

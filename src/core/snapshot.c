@@ -204,6 +204,19 @@ static bool is_stale(const struct hf_tree *tree)
 	return entries > STALE_ENTRIES || bytes > STALE_BYTES;
 }
 
+/* What the manifest says besides its entries. */
+static int describe(struct taking *taking, struct hf_error *err)
+{
+	const struct hf_scan_options *const scan = taking->options->scan;
+	struct hf_manifest *const manifest = &taking->manifest;
+
+	manifest->root = strdup(scan->root);
+	manifest->patterns = format_patterns(scan->policy->protect);
+	if (!manifest->root || !manifest->patterns)
+		return hf_fail_memory(err);
+	return 0;
+}
+
 /* Most of the scan is done while a second thread reads the old manifest. */
 static int load_and_scan(struct taking *taking, struct hf_error *err)
 {
@@ -229,8 +242,11 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 		taking->result.has_previous = true;
 		taking->result.protected_before =
 			hf_tree_protected_count(&taking->loaded.tree);
-		rc = forget_unnamed(&taking->loaded.tree,
-				    options.policy->protect, err);
+		/* What the same patterns have named they name still. */
+		if (strcmp(taking->loaded.patterns,
+			   taking->manifest.patterns) != 0)
+			rc = forget_unnamed(&taking->loaded.tree,
+					    options.policy->protect, err);
 		if (rc < 0)
 			return rc;
 		options.before = &taking->loaded.tree;
@@ -296,18 +312,12 @@ static int finish(struct taking *taking, struct hf_error *err)
 {
 	const struct hf_manifest *const previous = taking->previous;
 	struct hf_manifest *const manifest = &taking->manifest;
-	const struct hf_patterns *const protect =
-		taking->options->scan->policy->protect;
 	int rc;
 
-	rc = prune(&manifest->tree, protect, err);
+	rc = prune(&manifest->tree, taking->options->scan->policy->protect,
+		   err);
 	if (rc < 0)
 		return rc;
-	manifest->root = strdup(taking->options->scan->root);
-	manifest->patterns = format_patterns(protect);
-	if (!manifest->root || !manifest->patterns)
-		return hf_fail_memory(err);
-
 	if (!taking->is_changed && previous &&
 	    strcmp(previous->patterns, manifest->patterns) == 0 &&
 	    has_same_entries(&previous->tree, &manifest->tree)) {
@@ -339,7 +349,9 @@ int hf_snapshot_take(const struct hf_store *store,
 	};
 	int rc;
 
-	rc = load_and_scan(&taking, err);
+	rc = describe(&taking, err);
+	if (rc == 0)
+		rc = load_and_scan(&taking, err);
 	if (rc == 0)
 		rc = read_and_archive(&taking, err);
 	if (rc == 0)
