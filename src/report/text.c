@@ -234,7 +234,7 @@ void hf_report_text_violation(const struct hf_session *session,
 	hf_buffer_add_text(out, ": ");
 	hf_text_add_done(out, violation->operation);
 	if (process != NULL) {
-		hf_buffer_add_text(out, " (");
+		hf_buffer_add_text(out, " (perhaps ");
 		hf_text_add_process(out, process);
 		hf_buffer_printf(out, ", pid %" PRId64 "%s)", process->pid,
 				 count > 1 ? " or others" : "");
