@@ -133,6 +133,9 @@ die()
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$PPID/stat)
 		read -r children </proc/$front/task/$front/children
 		echo damage >personas.toml
+		# Stopped first, so that none can act on the death of another.
+		kill -STOP $front
+		kill -STOP $children
 		kill -KILL $front $children $$'
 }
 die
