@@ -299,8 +299,8 @@ def script_without_job_control(s):
 
 @case
 def term_to_the_group_arrives_once(s):
-    s.script("count.py", "import signal, time\n"
-             "signal.signal(15, lambda *a: print('TE' 'RM', flush=True))\n"
+    s.script("count.py", "import os, signal, time\n"
+             "signal.signal(15, lambda *a: os.write(1, b'TE' b'RM\\n'))\n"
              "print('rea' 'dy', flush=True)\n"
              "end = time.monotonic() + 1.5\n"
              "while time.monotonic() < end: time.sleep(0.05)\n"
