@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What must not be taken for a restore, and what must not be missed.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+mkdir project/data
+echo 'data' >project/data/1.txt
+remember project
+cd project
+expect 0 "$holdfast" run -- true
+
+# A root that its command has locked is opened again by its owner.
+expect 97 "$holdfast" run -- sh -c 'echo bad >personas.toml; chmod 0 .; sleep 60'
+unchanged project
+
+# A root that is no directory any more cannot be looked at: nothing is put back.
+expect 98 "$holdfast" run --report "$dir/report.json" -- \
+	sh -c 'cd ..; mv project elsewhere; echo x >project'
+said 'cannot be put back' '0 of'
+report '{x["restored"] for x in r["violations"]} == {False}' 'r["verified"] == 0'
+rm "$dir/project"
+mv "$dir/elsewhere" "$dir/project"
+cd "$dir/project"
+expect 0 "$holdfast" restore
+
+# Moved away and back is seen, of the root as of a file.
+expect 97 "$holdfast" run -- sh -c 'cd ..; mv project p2; mv p2 project'
+unchanged project
+
+# Names like our temporary ones are no way around the watch.
+expect 97 "$holdfast" run --protect data/ -- \
+	sh -c 'echo x >data/.holdfast-0123456789abcdef; rm data/.holdfast-*'
+unchanged project
+
+# What the policy names no more is free, and is no drift.
+expect 0 "$holdfast" run --exclude personas.toml -- \
+	sh -c 'echo changed >personas.toml'
+said 'the policy changed'
+[ "$(cat personas.toml)" = changed ] || fail 'put back though excluded'
+expect 0 "$holdfast" run --exclude personas.toml -- rm personas.toml
+[ ! -e personas.toml ] || fail 'put back though excluded'
