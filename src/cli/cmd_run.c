@@ -16,6 +16,8 @@
  * time it is longer. */
 #define REPORTED_AT_ONCE 100
 #define REPORT_EVERY_NS	 INT64_C(1000000000)
+/* As many violations are said when they happen; the summary counts them all. */
+#define SAID_AT_ONCE	 20
 
 struct watcher {
 	struct hf_output *output;
@@ -70,7 +72,7 @@ static void on_violation(void *context, const struct hf_session *session,
 	struct watcher *watcher = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
-	if (is_new)
+	if (is_new && session->violations.count <= SAID_AT_ONCE)
 		hf_report_text_violation(session, violation,
 					 &watcher->output->style, &lines);
 	hf_output_lines(watcher->output, &lines);

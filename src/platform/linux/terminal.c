@@ -13,7 +13,7 @@
 #include "platform/linux/file_internal.h"
 
 /* How long a reader may take for the next few lines. */
-#define READER_PATIENCE_MS	1000
+#define READER_PATIENCE_MS	200
 #define DEFAULT_WIDTH 80
 
 void hf_terminal_fill(void)
