@@ -116,6 +116,13 @@ finds 'src/base/text.c: no SPDX line' license
 sed -i 's/^MIT License/Other License/' LICENSE
 finds 'LICENSE is not MIT' license
 
+seed tests/unit/test_forgotten.c
+finds 'tests/unit/test_forgotten.c is in no list' listed
+seed tests/e2e/99-forgotten.sh
+finds 'tests/e2e/99-forgotten.sh is in no list' listed
+seed src/core/forgotten.c
+finds 'src/core/forgotten.c is in no list' listed
+
 seed src/base/text.c "$(printf '/* %0100d */' 0)"
 finds 'src/base/text.c:.* columns' style
 seed src/base/text.c 'int f(void)' '{' "$(yes '	g();' | head -n 61)" '}'
