@@ -125,6 +125,20 @@ static void note_beneath(struct hf_run *run, struct hf_job *job,
 	}
 }
 
+/*
+ * Once we have put an entry back, the next damage may come before the events of
+ * our own restore were read, which then seem to be somebody's.  They start a look
+ * like any other, but under the name of what was seen before.
+ */
+static const char *name_of(const struct hf_run *run,
+			   const struct hf_entry *entry, const char *operation)
+{
+	const struct hf_violation *const known =
+		hf_violations_find(&run->session.violations, entry->path);
+
+	return run->put_back && known ? known->operation : operation;
+}
+
 static void take_entry(struct hf_run *run, struct hf_job *job,
 		       const struct hf_entry *entry, unsigned kinds)
 {
@@ -140,9 +154,9 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 	if (entry->role == HF_ROLE_ANCESTOR)
 		return;
 	if (operation)
-		note_landed(run, job, entry, operation);
+		note_landed(run, job, entry, name_of(run, entry, operation));
 	else if (kinds & HF_WATCH_METADATA && has_other_metadata(run, entry))
-		note_landed(run, job, entry, "metadata");
+		note_landed(run, job, entry, name_of(run, entry, "metadata"));
 }
 
 static bool is_side_name(const char *path)
