@@ -20,7 +20,10 @@ static struct hf_arena_block *new_block(size_t size)
 	struct hf_arena_block *block;
 	size_t total;
 
-	if (__builtin_add_overflow(sizeof(*block), size, &total))
+	/* No object is larger than PTRDIFF_MAX: pointers into it could not be
+	 * subtracted. */
+	if (__builtin_add_overflow(sizeof(*block), size, &total) ||
+	    total > PTRDIFF_MAX)
 		return NULL;
 	block = malloc(total);
 	if (!block)
