@@ -3,13 +3,14 @@
 #include "base/buffer.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 
 #define SMALLEST_CAPACITY 64
+/* Of the largest number, in octal. */
+#define DIGITS_MAX	  22
 
 char *hf_buffer_reserve(struct hf_buffer *buffer, size_t len)
 {
@@ -56,6 +57,42 @@ void hf_buffer_add(struct hf_buffer *buffer, const void *data, size_t len)
 void hf_buffer_add_text(struct hf_buffer *buffer, const char *text)
 {
 	hf_buffer_add(buffer, text, strlen(text));
+}
+
+/*
+ * At least so many digits of value, in front of end; where they begin.  The
+ * base is a constant wherever this is inlined: no division then.
+ */
+static inline const char *digits_before(char *end, uint64_t value,
+					unsigned base, size_t digits)
+{
+	char *begin = end;
+
+	while (value > 0 || (size_t)(end - begin) < digits) {
+		*--begin = (char)('0' + value % base);
+		value /= base;
+	}
+	return begin;
+}
+
+void hf_buffer_add_decimal(struct hf_buffer *buffer, uint64_t value,
+			   size_t digits)
+{
+	char text[DIGITS_MAX];
+	char *const end = text + sizeof(text);
+	const char *const begin = digits_before(end, value, 10, digits);
+
+	hf_buffer_add(buffer, begin, (size_t)(end - begin));
+}
+
+void hf_buffer_add_octal(struct hf_buffer *buffer, uint64_t value,
+			 size_t digits)
+{
+	char text[DIGITS_MAX];
+	char *const end = text + sizeof(text);
+	const char *const begin = digits_before(end, value, 8, digits);
+
+	hf_buffer_add(buffer, begin, (size_t)(end - begin));
 }
 
 void hf_buffer_printf(struct hf_buffer *buffer, const char *fmt, ...)

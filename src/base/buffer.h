@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/defs.h"
 
@@ -36,6 +37,11 @@ void hf_buffer_add(struct hf_buffer *buffer, const void *data, size_t len);
 void hf_buffer_add_text(struct hf_buffer *buffer, const char *text);
 PRINTF_LIKE(2, 3)
 void hf_buffer_printf(struct hf_buffer *buffer, const char *fmt, ...);
+/* A number with at least so many digits, at most 20: faster than printf(). */
+void hf_buffer_add_decimal(struct hf_buffer *buffer, uint64_t value,
+			   size_t digits);
+void hf_buffer_add_octal(struct hf_buffer *buffer, uint64_t value,
+			 size_t digits);
 
 /* Make room for len more bytes and return where they go, or NULL. */
 char *hf_buffer_reserve(struct hf_buffer *buffer, size_t len);

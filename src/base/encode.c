@@ -32,7 +32,8 @@ int hf_hex_decode(uint8_t *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		const unsigned high = hex_value(text[2 * i]);
-		const unsigned low = high < 16 ? hex_value(text[2 * i + 1]) : 16;
+		const unsigned low =
+			high < 16 ? hex_value(text[2 * i + 1]) : 16;
 
 		if (low >= 16)
 			return -EINVAL;

@@ -2,8 +2,7 @@
 /*
  * Write an entry as one JSON object.
  *
- * A manifest may have 100,000 of them: numbers are formatted here, since
- * printf() would take most of the time.
+ * A manifest may have 100,000 of them: printf() would take most of the time.
  */
 #include "core/entry_text.h"
 
@@ -43,20 +42,6 @@ const char *hf_role_name(enum hf_entry_role role)
 	return role_names[role];
 }
 
-/* With at least the given number of digits. */
-static void add_number(struct hf_buffer *out, uint64_t value, unsigned base,
-		       size_t digits)
-{
-	char text[24];
-	size_t at = sizeof(text);
-
-	while (value > 0 || sizeof(text) - at < digits) {
-		text[--at] = (char)('0' + value % base);
-		value /= base;
-	}
-	hf_buffer_add(out, text + at, sizeof(text) - at);
-}
-
 void hf_time_encode(int64_t time_ns, struct hf_buffer *out)
 {
 	uint64_t ns = (uint64_t)time_ns;
@@ -65,9 +50,9 @@ void hf_time_encode(int64_t time_ns, struct hf_buffer *out)
 		hf_buffer_add(out, "-", 1);
 		ns = 0 - ns;
 	}
-	add_number(out, ns / NS_PER_S, 10, 1);
+	hf_buffer_add_decimal(out, ns / NS_PER_S, 1);
 	hf_buffer_add(out, ".", 1);
-	add_number(out, ns % NS_PER_S, 10, 9);
+	hf_buffer_add_decimal(out, ns % NS_PER_S, 9);
 }
 
 void hf_text_encode(const char *key, const char *text, struct hf_buffer *out)
@@ -110,9 +95,9 @@ static void add_content(const struct hf_entry *entry, struct hf_buffer *out)
 	hf_buffer_add_text(out, hf_hash_format(&entry->hash, digits));
 	if (entry->location.pack > 0) {
 		hf_buffer_add(out, "@", 1);
-		add_number(out, entry->location.pack, 10, 1);
+		hf_buffer_add_decimal(out, entry->location.pack, 1);
 		hf_buffer_add(out, ":", 1);
-		add_number(out, entry->location.offset, 10, 1);
+		hf_buffer_add_decimal(out, entry->location.offset, 1);
 	}
 	hf_buffer_add(out, "\"", 1);
 }
@@ -120,13 +105,13 @@ static void add_content(const struct hf_entry *entry, struct hf_buffer *out)
 static void add_stat(const struct hf_stat *stat, struct hf_buffer *out)
 {
 	add_key(out, "stat");
-	add_number(out, stat->dev, 10, 1);
+	hf_buffer_add_decimal(out, stat->dev, 1);
 	hf_buffer_add(out, ":", 1);
-	add_number(out, stat->ino, 10, 1);
+	hf_buffer_add_decimal(out, stat->ino, 1);
 	hf_buffer_add(out, ":", 1);
 	hf_time_encode(stat->ctime_ns, out);
 	hf_buffer_add(out, ":", 1);
-	add_number(out, stat->nlink, 10, 1);
+	hf_buffer_add_decimal(out, stat->nlink, 1);
 	hf_buffer_add(out, "\"", 1);
 }
 
@@ -136,12 +121,12 @@ static void add_metadata(const struct hf_entry *entry, struct hf_buffer *out)
 	const struct hf_stat *const stat = &entry->stat;
 
 	add_key(out, "mode");
-	add_number(out, stat->mode, 8, 4);
+	hf_buffer_add_octal(out, stat->mode, 4);
 	hf_buffer_add(out, "\"", 1);
 	add_key(out, "owner");
-	add_number(out, stat->uid, 10, 1);
+	hf_buffer_add_decimal(out, stat->uid, 1);
 	hf_buffer_add(out, ":", 1);
-	add_number(out, stat->gid, 10, 1);
+	hf_buffer_add_decimal(out, stat->gid, 1);
 	hf_buffer_add(out, "\"", 1);
 	add_key(out, "mtime");
 	hf_time_encode(stat->mtime_ns, out);
@@ -151,7 +136,7 @@ static void add_metadata(const struct hf_entry *entry, struct hf_buffer *out)
 	if (stat->kind == HF_KIND_CHARACTER_DEVICE ||
 	    stat->kind == HF_KIND_BLOCK_DEVICE) {
 		add_key(out, "rdev");
-		add_number(out, stat->rdev, 10, 1);
+		hf_buffer_add_decimal(out, stat->rdev, 1);
 		hf_buffer_add(out, "\"", 1);
 	}
 }
@@ -176,7 +161,7 @@ void hf_entry_encode(const struct hf_entry *entry, struct hf_buffer *out)
 		add_text(out, "link", entry->link);
 	if (kind == HF_KIND_FILE) {
 		hf_buffer_add_text(out, ",\"size\":");
-		add_number(out, entry->stat.size, 10, 1);
+		hf_buffer_add_decimal(out, entry->stat.size, 1);
 	}
 	if (kind != HF_KIND_ABSENT)
 		add_metadata(entry, out);

@@ -235,6 +235,7 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 		       const struct hf_hash *hash, struct hf_error *err)
 {
 	cleanup_free char *path = take_ptr(&writer->path);
+	struct hf_buffer *const members = &writer->members;
 	char digits[HF_HASH_TEXT];
 	int rc;
 
@@ -248,15 +249,18 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 	if (rc < 0)
 		return rc;
 
-	hf_buffer_printf(
-		&writer->members,
-		"{\"hash\":\"%s\",\"size\":%" PRIu64 ",\"offset\":%" PRIu64 ",",
-		hf_hash_format(hash, digits), writer->size, writer->offset);
-	hf_text_encode("path", path, &writer->members);
-	hf_buffer_add_text(&writer->members, "}\n");
+	hf_buffer_add_text(members, "{\"hash\":\"");
+	hf_buffer_add_text(members, hf_hash_format(hash, digits));
+	hf_buffer_add_text(members, "\",\"size\":");
+	hf_buffer_add_decimal(members, writer->size, 1);
+	hf_buffer_add_text(members, ",\"offset\":");
+	hf_buffer_add_decimal(members, writer->offset, 1);
+	hf_buffer_add_text(members, ",");
+	hf_text_encode("path", path, members);
+	hf_buffer_add_text(members, "}\n");
 	writer->count++;
 	writer->content += writer->size;
-	return hf_buffer_check(&writer->members, err);
+	return hf_buffer_check(members, err);
 }
 
 uint32_t hf_pack_writer_number(const struct hf_pack_writer *writer)

@@ -39,6 +39,37 @@ Test(buffer, printf_at_the_end_of_its_memory)
 	}
 }
 
+Test(buffer, numbers_of_every_length)
+{
+	static const struct {
+		uint64_t value;
+		size_t digits;
+		const char *decimal;
+		const char *octal;
+	} rows[] = {
+		{0, 0, "", ""},
+		{0, 1, "0", "0"},
+		{7, 3, "007", "007"},
+		{8, 1, "8", "10"},
+		{1234567, 4, "1234567", "4553207"},
+		{UINT64_MAX, 20, "18446744073709551615",
+		 "1777777777777777777777"},
+		{1, 20, "00000000000000000001", "00000000000000000001"},
+	};
+
+	for (size_t i = 0; i < HF_COUNT(rows); i++) {
+		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+		hf_buffer_add_text(&out, "<");
+		hf_buffer_add_decimal(&out, rows[i].value, rows[i].digits);
+		cr_expect_str_eq(out.data + 1, rows[i].decimal);
+		hf_buffer_clear(&out);
+		hf_buffer_add_text(&out, "<");
+		hf_buffer_add_octal(&out, rows[i].value, rows[i].digits);
+		cr_expect_str_eq(out.data + 1, rows[i].octal);
+	}
+}
+
 Test(buffer, holds_any_byte)
 {
 	cleanup_buffer struct hf_buffer buffer = HF_BUFFER_INIT;
