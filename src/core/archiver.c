@@ -259,6 +259,11 @@ static int end_small(struct hf_archiver *archiver, struct worker *worker,
 {
 	int rc;
 
+	if (worker->pack && !hf_pack_writer_takes(worker->pack, entry)) {
+		rc = close_pack(&worker->pack, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (!worker->pack) {
 		rc = open_pack(archiver, &worker->pack, err);
 		if (rc < 0)

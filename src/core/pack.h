@@ -40,6 +40,13 @@ MUST_CHECK int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
 /* Where the next member will lie. */
 struct hf_location
 hf_pack_next_location(const struct hf_pack_writer *writer);
+/*
+ * Can the next member be this one?  A pack is begun with plain tar headers,
+ * which are written much faster, when its first member fits one; then it takes
+ * no member that needs a pax header.
+ */
+bool hf_pack_writer_takes(const struct hf_pack_writer *writer,
+			  const struct hf_entry *entry);
 /* entry->stat.size bytes must follow. */
 MUST_CHECK int hf_pack_begin_member(struct hf_pack_writer *writer,
 				    const struct hf_entry *entry,

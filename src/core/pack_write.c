@@ -31,6 +31,16 @@
 /* The fastest level: a run waits for it, and packs are pruned anyway. */
 #define LEVEL	  "1"
 
+/* What a plain tar header holds, in octal digits. */
+#define PLAIN_NAME_MAX	 100
+#define PLAIN_NUMBER_MAX INT64_C(077777777777)
+#define PLAIN_ID_MAX	 0777777u
+
+/* Where files from outside the root are in the archive. */
+#define OUTSIDE "outside"
+
+#define NS_PER_S INT64_C(1000000000)
+
 struct hf_pack_writer {
 	const struct hf_store *store;
 	uint32_t number;
@@ -38,6 +48,8 @@ struct hf_pack_writer {
 	struct hf_replace file;
 	struct archive *archive;
 	struct archive_entry *entry;
+	bool is_open;	  /* the archive, since there is a member */
+	bool is_plain;	  /* without pax headers */
 	int write_rc;	  /* -errno of a failed write */
 	uint64_t written; /* bytes of the file */
 	uint64_t unsynced;
@@ -96,16 +108,24 @@ static la_ssize_t write_block(struct archive *archive, void *context,
 	return (la_ssize_t)len;
 }
 
-static int open_archive(struct hf_pack_writer *writer)
+static int set_format(struct hf_pack_writer *writer)
 {
-	struct archive *const archive = writer->archive;
-
 	/*
 	 * Restricted: a pax header only where a plain one does not do.  Names
 	 * that are not text in the user's locale get one marked as binary: not
 	 * by the option for it, which gives one to every member.
 	 */
-	if (archive_write_set_format_pax_restricted(archive) != ARCHIVE_OK ||
+	if (writer->is_plain)
+		return archive_write_set_format_ustar(writer->archive);
+	return archive_write_set_format_pax_restricted(writer->archive);
+}
+
+static int open_archive(struct hf_pack_writer *writer)
+{
+	struct archive *const archive = writer->archive;
+
+	writer->is_open = true;
+	if (set_format(writer) != ARCHIVE_OK ||
 	    archive_write_add_filter_zstd(archive) != ARCHIVE_OK ||
 	    archive_write_set_options(
 		    archive, "zstd:compression-level=" LEVEL) != ARCHIVE_OK ||
@@ -139,8 +159,6 @@ int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
 			      writer->name, 0600, err);
 	if (rc < 0)
 		return rc;
-	if (open_archive(writer) < 0)
-		return fail_archive(writer, err);
 	*ret_writer = take_ptr(&writer);
 	return 0;
 }
@@ -149,16 +167,38 @@ int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
 
 struct hf_location hf_pack_next_location(const struct hf_pack_writer *writer)
 {
+	struct hf_location location = {.pack = writer->number};
+
 	/* Filter 0 is the first one behind the tar: what went into it. */
-	return (struct hf_location){
-		.pack = writer->number,
-		.offset = (uint64_t)archive_filter_bytes(writer->archive, 0),
-	};
+	if (writer->is_open)
+		location.offset =
+			(uint64_t)archive_filter_bytes(writer->archive, 0);
+	return location;
+}
+
+/* Does a tar header have room for it, as libarchive fills it? */
+static bool fits_plain(const struct hf_entry *entry)
+{
+	const size_t prefix_len =
+		hf_path_is_absolute(entry->path) ? strlen(OUTSIDE) : 0;
+
+	return prefix_len + strlen(entry->path) <= PLAIN_NAME_MAX &&
+	       entry->stat.size <= PLAIN_NUMBER_MAX &&
+	       entry->stat.mtime_ns >= 0 &&
+	       entry->stat.mtime_ns / NS_PER_S <= PLAIN_NUMBER_MAX &&
+	       entry->stat.uid <= PLAIN_ID_MAX &&
+	       entry->stat.gid <= PLAIN_ID_MAX;
+}
+
+bool hf_pack_writer_takes(const struct hf_pack_writer *writer,
+			  const struct hf_entry *entry)
+{
+	return !writer->is_open || !writer->is_plain || fits_plain(entry);
 }
 
 static int64_t floor_seconds(int64_t ns)
 {
-	return ns >= 0 ? ns / 1000000000 : -((999999999 - ns) / 1000000000);
+	return ns >= 0 ? ns / NS_PER_S : -((NS_PER_S - 1 - ns) / NS_PER_S);
 }
 
 /* The header of a member; false when out of memory. */
@@ -175,7 +215,7 @@ static bool set_header(struct archive_entry *header,
 	archive_entry_set_uid(header, stat->uid);
 	archive_entry_set_gid(header, stat->gid);
 	archive_entry_set_mtime(header, seconds,
-				(long)(stat->mtime_ns - seconds * 1000000000));
+				(long)(stat->mtime_ns - seconds * NS_PER_S));
 	archive_entry_set_size(header, (int64_t)stat->size);
 	return archive_entry_pathname(header) != NULL;
 }
@@ -189,6 +229,7 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 	int rc;
 
 	assert(writer->left == 0 && !writer->path);
+	assert(hf_pack_writer_takes(writer, entry));
 
 	if (entry->stat.size > INT64_MAX)
 		return hf_fail(err, HF_ERR_LIMIT,
@@ -196,10 +237,15 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 			       "it is too large",
 			       HF_QUOTE(entry->path));
 	name = hf_path_is_absolute(entry->path)
-		       ? hf_path_join("outside", entry->path + 1)
+		       ? hf_path_join(OUTSIDE, entry->path + 1)
 		       : strdup(entry->path);
 	if (!name || !set_header(writer->entry, entry, name))
 		return hf_fail_memory(err);
+	if (!writer->is_open) {
+		writer->is_plain = fits_plain(entry);
+		if (open_archive(writer) < 0)
+			return fail_archive(writer, err);
+	}
 	rc = check(writer, archive_write_header(writer->archive, writer->entry),
 		   err);
 	if (rc < 0)

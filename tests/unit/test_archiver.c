@@ -122,6 +122,25 @@ Test(archiver, a_full_pack_is_followed_by_another)
 		  err.text);
 }
 
+Test(archiver, what_needs_a_pax_header_begins_another_pack)
+{
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+	char name[128];
+
+	hf_put_file(s.root_fd, "a.toml", "plain");
+	(void)snprintf(name, sizeof(name), "b%0100d.toml", 0);
+	hf_put_file(s.root_fd, name, "long");
+	hf_put_file(s.root_fd, "c.toml", "with the long one");
+	hf_stored_take(&s, &manifest, &result);
+	cr_expect_eq(result.archived, 3);
+	cr_expect_eq(pack_count(), 2);
+	expect_content(&manifest, "a.toml", "plain");
+	expect_content(&manifest, name, "long");
+	cr_expect_eq(find(&manifest, "c.toml")->location.pack,
+		     find(&manifest, name)->location.pack);
+}
+
 /* The second of two workers, whose content the first one has claimed. */
 Test(archiver, one_content_under_many_names_is_archived_once)
 {

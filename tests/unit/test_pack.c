@@ -3,7 +3,6 @@
 #include "core/pack.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,18 +80,27 @@ static const struct {
 	 "long"},
 };
 
-/* One pack with all samples. */
+/* All samples, in two packs: the last one fits no plain header. */
 static void write_samples(void)
 {
 	cleanup_pack_writer struct hf_pack_writer *writer = NULL;
 	struct hf_error err;
 
 	cr_assert_eq(hf_pack_writer_new(&s.store, 1, &writer, &err), 0);
-	for (size_t i = 0; i < HF_COUNT(samples); i++)
-		write_member(writer,
-			     add(samples[i].path, samples[i].content,
-				 strlen(samples[i].content)),
-			     samples[i].content);
+	for (size_t i = 0; i < HF_COUNT(samples); i++) {
+		struct hf_entry *const entry =
+			add(samples[i].path, samples[i].content,
+			    strlen(samples[i].content));
+
+		if (!hf_pack_writer_takes(writer, entry)) {
+			cr_assert_eq(hf_pack_commit(writer, &err), 0);
+			hf_pack_writer_free(&writer);
+			cr_assert_eq(
+				hf_pack_writer_new(&s.store, 2, &writer, &err),
+				0);
+		}
+		write_member(writer, entry, samples[i].content);
+	}
 	cr_assert(hf_pack_commit(writer, &err) == 0, "%s", err.text);
 }
 
@@ -113,25 +121,22 @@ Test(pack, each_content_comes_back_alone)
 	write_samples();
 	for (size_t i = HF_COUNT(samples); i-- > 0;)
 		expect_content(&tree.entries[i], samples[i].content);
-	/* The pack, its index, nothing else. */
-	cr_expect_eq(hf_count_names(s.store.folder_fd[HF_STORE_PACKS], ""), 2);
+	/* Packs and their indexes, nothing else. */
+	cr_expect_eq(hf_count_names(s.store.folder_fd[HF_STORE_PACKS], ""), 4);
 }
 
-Test(pack, the_real_tar_gets_the_files_back)
+/* With every pack; what it prints goes to the file "printed" in directory. */
+static void run_tar(const char *options, const char *directory)
 {
-	cleanup_free char *out = hf_path_join(s.dir, "out");
 	cleanup_buffer struct hf_buffer command = HF_BUFFER_INIT;
-	cleanup_fd int out_fd = -1;
 	pid_t child;
 	int status;
 
-	write_samples();
-	cr_assert_eq(hf_file_mkdir_path(out), 0);
-	out_fd = hf_file_open_directory(out);
-	cr_assert(out_fd >= 0);
 	hf_buffer_printf(&command,
-			 "tar -xpf '%s/packs/000001.tar.zst' -C '%s' 2>&1",
-			 s.store_path, out);
+			 "cd '%s' && for pack in '%s'/packs/*.tar.zst; do "
+			 "tar --numeric-owner --full-time %s $pack || exit; "
+			 "done >printed 2>&1",
+			 directory, s.store_path, options);
 	child = fork();
 	if (child == 0) {
 		(void)execl("/bin/sh", "sh", "-c", command.data, (char *)NULL);
@@ -139,6 +144,18 @@ Test(pack, the_real_tar_gets_the_files_back)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(pack, the_real_tar_gets_the_files_back)
+{
+	cleanup_free char *out = hf_path_join(s.dir, "out");
+	cleanup_fd int out_fd = -1;
+
+	write_samples();
+	cr_assert_eq(hf_file_mkdir_path(out), 0);
+	out_fd = hf_file_open_directory(out);
+	cr_assert(out_fd >= 0);
+	run_tar("-xpf", out);
 
 	for (size_t i = 0; i < HF_COUNT(samples); i++) {
 		const char *const path = samples[i].path;
@@ -154,6 +171,78 @@ Test(pack, the_real_tar_gets_the_files_back)
 		cr_expect_eq(stat.mtime_ns / 1000000000, 1764471607, "%s",
 			     path);
 	}
+}
+
+Test(pack, only_what_fits_is_taken_by_a_plain_pack)
+{
+	static const struct {
+		const char *name;
+		struct hf_stat stat;
+		size_t len;
+		bool is_taken;
+	} rows[] = {
+		{"usual", {.size = 1}, 9, true},
+		{"name of 100", {.size = 1}, 100, true},
+		{"name of 101", {.size = 1}, 101, false},
+		{"8 GiB less one", {.size = (UINT64_C(8) << 30) - 1}, 9, true},
+		{"8 GiB", {.size = UINT64_C(8) << 30}, 9, false},
+		{"largest uid", {.uid = 262143}, 9, true},
+		{"uid", {.uid = 262144}, 9, false},
+		{"gid", {.gid = UINT32_MAX}, 9, false},
+		{"before 1970", {.mtime_ns = -1}, 9, false},
+		{"year 2242", {.mtime_ns = 8589934592000000000}, 9, false},
+	};
+	cleanup_pack_writer struct hf_pack_writer *plain = NULL;
+	cleanup_pack_writer struct hf_pack_writer *pax = NULL;
+	char path[128] = "";
+	struct hf_error err;
+
+	cr_assert_eq(hf_pack_writer_new(&s.store, 1, &plain, &err), 0);
+	write_member(plain, add("a", "x", 1), "x");
+	cr_assert_eq(hf_pack_writer_new(&s.store, 2, &pax, &err), 0);
+	memset(path, 'n', 101);
+	write_member(pax, add(path, "x", 1), "x");
+	for (size_t i = 0; i < HF_COUNT(rows); i++) {
+		struct hf_entry entry = {.path = path, .stat = rows[i].stat};
+
+		memset(path, 'n', 101);
+		path[rows[i].len] = '\0';
+		cr_expect_eq(hf_pack_writer_takes(plain, &entry),
+			     rows[i].is_taken, "%s", rows[i].name);
+		cr_expect(hf_pack_writer_takes(pax, &entry), "%s",
+			  rows[i].name);
+	}
+	(void)snprintf(path, sizeof(path), "/%099d", 1);
+	cr_expect_not(
+		hf_pack_writer_takes(plain, &(struct hf_entry){.path = path}));
+}
+
+/* The largest that a plain header is said to hold comes back from it. */
+Test(pack, a_plain_header_holds_its_largest_values)
+{
+	cleanup_pack_writer struct hf_pack_writer *writer = NULL;
+	cleanup_buffer struct hf_buffer printed = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+	struct hf_entry *entry;
+	char path[101] = "";
+	struct hf_error err;
+
+	memset(path, 'n', 100);
+	cr_assert_eq(hf_pack_writer_new(&s.store, 1, &writer, &err), 0);
+	entry = add(path, "x", 1);
+	entry->stat.uid = 262143;
+	entry->stat.gid = 262143;
+	entry->stat.mtime_ns = 8589934591000000000;
+	cr_assert(hf_pack_writer_takes(writer, entry));
+	write_member(writer, entry, "x");
+	cr_assert_eq(hf_pack_commit(writer, &err), 0);
+	expect_content(entry, "x");
+	run_tar("-tvf", s.root);
+	fd = hf_file_open_read_at(s.root_fd, "printed");
+	cr_assert_eq(hf_file_read_all(fd, 4096, &printed), 0);
+	cr_expect(strstr(printed.data, "262143/262143"), "%s", printed.data);
+	cr_expect(strstr(printed.data, "2242-03-1"), "%s", printed.data);
+	cr_expect(strstr(printed.data, path), "%s", printed.data);
 }
 
 Test(pack, a_large_content_in_pieces)
