@@ -22,9 +22,17 @@ HOLDFAST = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else sys.exit(__doc
 PATIENCE = 30
 ORIGINAL = "# kept by hand\nvalue = 1\n"
 # Two writers, one of them in a session of its own, that never end by themselves.
+# In the terminal's group stands no shell: dash forks by vfork(), and a child that is
+# stopped before its exec leaves a shell that can neither stop nor go on.
 DAMAGE = """trap '' TERM
 setsid sh -c 'while :; do echo bad2 >> config.toml; sleep 0.01; done' MARK &
-while :; do echo bad > config.toml; sleep 0.01; done
+exec python3 -c "
+import time
+while True:
+    with open('config.toml', 'w') as f:
+        f.write('bad\\n')
+    time.sleep(0.01)
+"
 """
 
 
