@@ -42,7 +42,8 @@ char *hf_buffer_reserve(struct hf_buffer *buffer, size_t len)
 	return data + buffer->len;
 }
 
-void hf_buffer_add(struct hf_buffer *buffer, const void *data, size_t len)
+void hf_buffer_add_slowly(struct hf_buffer *buffer, const void *data,
+			  size_t len)
 {
 	char *const end = hf_buffer_reserve(buffer, len);
 
@@ -52,11 +53,6 @@ void hf_buffer_add(struct hf_buffer *buffer, const void *data, size_t len)
 		memcpy(end, data, len);
 	end[len] = '\0';
 	buffer->len += len;
-}
-
-void hf_buffer_add_text(struct hf_buffer *buffer, const char *text)
-{
-	hf_buffer_add(buffer, text, strlen(text));
 }
 
 /*

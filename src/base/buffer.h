@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/defs.h"
 
@@ -33,8 +34,31 @@ struct hf_buffer {
 #define HF_BUFFER_INIT	{ .data = NULL }
 #define cleanup_buffer	CLEANUP(hf_buffer_done)
 
-void hf_buffer_add(struct hf_buffer *buffer, const void *data, size_t len);
-void hf_buffer_add_text(struct hf_buffer *buffer, const char *text);
+/* hf_buffer_add() where there is no room yet. */
+void hf_buffer_add_slowly(struct hf_buffer *buffer, const void *data,
+			  size_t len);
+
+/* Here, since manifests are put together from small constants by the million:
+ * the compiler then knows their lengths. */
+static inline void hf_buffer_add(struct hf_buffer *buffer, const void *data,
+				 size_t len)
+{
+	if (buffer->is_failed || len >= buffer->capacity - buffer->len) {
+		hf_buffer_add_slowly(buffer, data, len);
+		return;
+	}
+	if (len > 0)
+		memcpy(buffer->data + buffer->len, data, len);
+	buffer->len += len;
+	buffer->data[buffer->len] = '\0';
+}
+
+static inline void hf_buffer_add_text(struct hf_buffer *buffer,
+				      const char *text)
+{
+	hf_buffer_add(buffer, text, strlen(text));
+}
+
 PRINTF_LIKE(2, 3)
 void hf_buffer_printf(struct hf_buffer *buffer, const char *fmt, ...);
 /* A number with at least so many digits, at most 20: faster than printf(). */

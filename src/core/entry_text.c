@@ -80,7 +80,7 @@ static void add_text(struct hf_buffer *out, const char *key, const char *text)
 }
 
 /* Begin a string member whose value needs no escapes. */
-static void add_key(struct hf_buffer *out, const char *key)
+static inline void add_key(struct hf_buffer *out, const char *key)
 {
 	hf_buffer_add(out, ",\"", 2);
 	hf_buffer_add_text(out, key);
