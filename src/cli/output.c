@@ -11,6 +11,10 @@
 #include "platform/system.h"
 #include "platform/terminal.h"
 
+/* Nobody who reads messages may hold up a run; who asked for a result may. */
+#define MESSAGE_PATIENCE_MS 200
+#define RESULT_PATIENCE_MS  (-1)
+
 #define SECOND_NS    INT64_C(1000000000)
 #define BAR_AFTER_NS SECOND_NS
 #define BAR_EVERY_NS (SECOND_NS / 10)
@@ -52,7 +56,8 @@ static void clear_bar(struct hf_bar *bar)
 	static const char clear[] = "\r\033[K";
 
 	if (bar->is_drawn)
-		hf_terminal_write(HF_STDERR, clear, sizeof(clear) - 1);
+		hf_terminal_write(HF_STDERR, clear, sizeof(clear) - 1,
+				  MESSAGE_PATIENCE_MS);
 	bar->is_drawn = false;
 }
 
@@ -63,9 +68,11 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines)
 
 	clear_bar(&output->bar);
 	if (lines->is_failed)
-		hf_terminal_write(HF_STDERR, no_memory, sizeof(no_memory) - 1);
+		hf_terminal_write(HF_STDERR, no_memory, sizeof(no_memory) - 1,
+				  MESSAGE_PATIENCE_MS);
 	else if (lines->len > 0)
-		hf_terminal_write(HF_STDERR, lines->data, lines->len);
+		hf_terminal_write(HF_STDERR, lines->data, lines->len,
+				  MESSAGE_PATIENCE_MS);
 }
 
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
@@ -74,7 +81,8 @@ void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
 	if (text->is_failed)
 		hf_output_lines(output, text);
 	else if (text->len > 0)
-		hf_terminal_write(HF_STDOUT, text->data, text->len);
+		hf_terminal_write(HF_STDOUT, text->data, text->len,
+				  RESULT_PATIENCE_MS);
 }
 
 PRINTF_LIKE(3, 0)
@@ -160,7 +168,7 @@ static void draw(struct hf_bar *bar, uint64_t done, uint64_t all)
 	/* Four bytes go before the text; a full line would wrap. */
 	if (len > (int)width + 3)
 		len = (int)width + 3;
-	hf_terminal_write(HF_STDERR, line, (size_t)len);
+	hf_terminal_write(HF_STDERR, line, (size_t)len, MESSAGE_PATIENCE_MS);
 	bar->is_drawn = true;
 }
 

@@ -72,7 +72,7 @@ Test(terminal, vanished_reader)
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
 	(void)close(ends[0]);
 	cr_expect_neq(signal(SIGPIPE, SIG_DFL), SIG_ERR);
-	hf_terminal_write(ends[1], "lost", 4);
+	hf_terminal_write(ends[1], "lost", 4, 200);
 	cr_expect_not(is_pending(SIGPIPE));
 	cr_assert_eq(sigprocmask(SIG_SETMASK, NULL, &mask), 0);
 	cr_expect_eq(sigismember(&mask, SIGPIPE), 0);
@@ -81,9 +81,9 @@ Test(terminal, vanished_reader)
 	(void)sigaddset(&mask, SIGPIPE);
 	cr_assert_eq(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
 	cr_assert_eq(raise(SIGPIPE), 0);
-	hf_terminal_write(ends[1], "lost", 4);
+	hf_terminal_write(ends[1], "lost", 4, 200);
 	cr_expect(is_pending(SIGPIPE));
-	hf_terminal_write(-1, "lost", 4);
+	hf_terminal_write(-1, "lost", 4, 200);
 }
 
 /* More than any pipe holds. */
@@ -96,7 +96,7 @@ static void consume(int fd)
 	size_t total = 0;
 	ssize_t count;
 
-	(void)usleep(20000);
+	(void)usleep(400000);
 	while ((count = read(fd, piece, sizeof(piece))) > 0) {
 		for (ssize_t i = 0; i < count; i++) {
 			if (piece[i] != (char)('a' + total++ % 26))
@@ -125,7 +125,7 @@ Test(terminal, non_blocking_pipe_loses_nothing)
 		consume(ends[0]);
 	}
 	(void)close(ends[0]);
-	hf_terminal_write(ends[1], message, MESSAGE_LEN);
+	hf_terminal_write(ends[1], message, MESSAGE_LEN, -1);
 	(void)close(ends[1]);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect_eq(status, 0);

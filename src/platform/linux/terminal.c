@@ -12,8 +12,6 @@
 
 #include "platform/linux/file_internal.h"
 
-/* How long a reader may take for the next few lines. */
-#define READER_PATIENCE_MS	200
 #define DEFAULT_WIDTH 80
 
 void hf_terminal_fill(void)
@@ -53,14 +51,14 @@ bool hf_terminal_has_color(int fd)
  * The command may have made what we share with it blocking or not, so never more
  * is written at once than a pipe takes whole when it is writable (pipe(7)).
  */
-static void write_all(int fd, const char *text, size_t len)
+static void write_all(int fd, const char *text, size_t len, int patience_ms)
 {
 	while (len > 0) {
 		struct pollfd writable = {.fd = fd, .events = POLLOUT};
 		const size_t size = len < PIPE_BUF ? len : PIPE_BUF;
 		ssize_t count;
 
-		if (HF_CALL(poll(&writable, 1, READER_PATIENCE_MS)) <= 0)
+		if (HF_CALL(poll(&writable, 1, patience_ms)) <= 0)
 			return;
 		count = HF_CALL(write(fd, text, size));
 		if (count < 0 && count != -EAGAIN)
@@ -72,7 +70,7 @@ static void write_all(int fd, const char *text, size_t len)
 	}
 }
 
-void hf_terminal_write(int fd, const char *text, size_t len)
+void hf_terminal_write(int fd, const char *text, size_t len, int patience_ms)
 {
 	const struct timespec no_wait = {.tv_sec = 0};
 	sigset_t pipe_signal;
@@ -91,7 +89,7 @@ void hf_terminal_write(int fd, const char *text, size_t len)
 	(void)sigemptyset(&pending);
 	(void)sigpending(&pending);
 	(void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
-	write_all(fd, text, len);
+	write_all(fd, text, len, patience_ms);
 	if (sigismember(&pending, SIGPIPE) == 0)
 		(void)HF_CALL(sigtimedwait(&pipe_signal, NULL, &no_wait));
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
