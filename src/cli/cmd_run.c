@@ -115,13 +115,14 @@ static void report_failure(struct watcher *watcher,
 	report(watcher, &session, true);
 }
 
-/* As a shell would say it. */
 static int say_not_executed(struct hf_output *output, const char *command,
 			    int error)
 {
-	hf_output_say(output, "cannot run '%s': %s", HF_QUOTE(command),
-		      error == ENOENT ? "command not found" : strerror(error));
-	return error == ENOENT ? HF_STATUS_NOT_FOUND : HF_STATUS_NOT_EXECUTABLE;
+	struct hf_error err = { 0 };
+
+	(void)hf_session_fail_exec(&err, command, error);
+	hf_output_error(output, &err);
+	return hf_session_exec_status(error);
 }
 
 static int run_guarded(const struct hf_options *options,
@@ -148,9 +149,6 @@ static int run_guarded(const struct hf_options *options,
 		report_failure(watcher, project, options->words, &err);
 		return hf_session_failure_status(&err);
 	}
-	if (result.exec_errno != 0)
-		(void)say_not_executed(watcher->output, options->words[0],
-				       result.exec_errno);
 	if (result.status != 0)
 		return result.status;
 	if (result.command_signal != 0)

@@ -301,6 +301,10 @@ static void decide_status(struct hf_run *run)
 	} else if (session->violations.count > 0) {
 		session->status = HF_SESSION_VIOLATED;
 		session->exit_status = HF_STATUS_VIOLATION;
+	} else if (session->exec_errno != 0) {
+		session->status = HF_SESSION_ERROR;
+		session->exit_status =
+			hf_session_exec_status(session->exec_errno);
 	} else if (session->error.code != 0 || session->is_survivor) {
 		session->status = HF_SESSION_ERROR;
 		session->exit_status = HF_STATUS_FAILURE;
@@ -375,6 +379,12 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	if (rc < 0) {
 		hf_run_fail(run, &err);
 		session->look_failed = !has_stuck(session);
+	}
+	/* After what went wrong with the tree, which matters more. */
+	if (session->exec_errno != 0) {
+		(void)hf_session_fail_exec(&err, session->argv[0],
+					   session->exec_errno);
+		hf_run_fail(run, &err);
 	}
 	count_results(run);
 	decide_status(run);

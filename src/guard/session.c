@@ -33,6 +33,21 @@ int hf_session_failure_status(const struct hf_error *err)
 					       HF_STATUS_FAILURE;
 }
 
+int hf_session_exec_status(int exec_errno)
+{
+	return exec_errno == ENOENT ? HF_STATUS_NOT_FOUND :
+				      HF_STATUS_NOT_EXECUTABLE;
+}
+
+int hf_session_fail_exec(struct hf_error *err, const char *command,
+			 int exec_errno)
+{
+	return hf_fail(err, HF_ERR_SYSTEM, "cannot run '%s': %s",
+		       HF_QUOTE(command),
+		       exec_errno == ENOENT ? "command not found" :
+					      strerror(exec_errno));
+}
+
 /* -- what is recorded before ------------------------------------------------ */
 
 /*
@@ -387,9 +402,8 @@ static void fill_result(const struct hf_job_result *job,
 		ret_result->command_code = -1;
 		ret_result->command_signal = 0;
 		if (job->status == 0)
-			ret_result->status = job->exec_errno == ENOENT ?
-						     HF_STATUS_NOT_FOUND :
-						     HF_STATUS_NOT_EXECUTABLE;
+			ret_result->status =
+				hf_session_exec_status(job->exec_errno);
 	}
 }
 

@@ -125,6 +125,12 @@ MUST_CHECK int hf_session_run(struct hf_project *project,
 			      struct hf_session_result *ret_result,
 			      struct hf_error *err);
 
+/* 127 for a command that is not there, 126 for one that cannot be executed. */
+int hf_session_exec_status(int exec_errno);
+/* Say why, as a shell would; returns the error's code. */
+int hf_session_fail_exec(struct hf_error *err, const char *command,
+			 int exec_errno);
+
 /* 98 for HF_ERR_UNDECIDED, 125 for all else. */
 int hf_session_failure_status(const struct hf_error *err);
 

@@ -5,7 +5,6 @@
  */
 #include "report/json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -219,11 +218,6 @@ static void add_exit(const struct hf_session *session, struct hf_buffer *out)
 	hf_buffer_add_text(out, ", \"holdfast\": ");
 	if (session->exit_status != 0)
 		hf_buffer_printf(out, "%d", session->exit_status);
-	else if (session->exec_errno != 0)
-		hf_buffer_printf(out, "%d",
-				 session->exec_errno == ENOENT ?
-					 HF_STATUS_NOT_FOUND :
-					 HF_STATUS_NOT_EXECUTABLE);
 	else if (!session->has_command_result ||
 		 session->status == HF_SESSION_RUNNING)
 		hf_buffer_add_text(out, "null");

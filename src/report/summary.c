@@ -182,12 +182,19 @@ static void add_leftovers(const struct hf_session *session,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out)
 {
+	const bool has_waited =
+		session->project->policy.leftovers == HF_LEFTOVERS_WAIT &&
+		!session->was_stopped;
+
 	for (size_t i = 0; i < session->leftovers.count; i++) {
 		const struct hf_process *process = &session->leftovers.items[i];
 
 		hf_text_begin(out, style, NULL);
 		hf_buffer_add_text(
 			out,
+			process->has_ended && has_waited ?
+				"waited for a process the command left "
+				"behind: " :
 			process->has_ended ?
 				"ended a process the command left behind: " :
 				"cannot end a process the command left "
@@ -337,7 +344,8 @@ void hf_report_text_finished(const struct hf_session *session,
 	add_allowed(session, style, out);
 	if (session->status == HF_SESSION_UNRESTORED)
 		add_unrestored(session, &tally, style, out);
-	else if (session->status == HF_SESSION_ERROR && session->error.code < 0)
+	else if ((session->status == HF_SESSION_ERROR ||
+		  session->exec_errno != 0) && session->error.code < 0)
 		hf_report_text_error(&session->error, style, out);
 	if (tally.undoable > 0 && !style->is_quiet) {
 		hf_text_begin(out, style, NULL);
@@ -346,7 +354,8 @@ void hf_report_text_finished(const struct hf_session *session,
 		hf_buffer_add_text(out, "\n");
 	}
 	if (has_violations || session->status == HF_SESSION_UNRESTORED ||
-	    session->status == HF_SESSION_ERROR || style->is_verbose)
+	    (session->status == HF_SESSION_ERROR &&
+	     session->exec_errno == 0) || style->is_verbose)
 		add_last_line(session, &tally, style, out);
 	add_collision(session, style, out);
 }

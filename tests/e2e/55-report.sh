@@ -87,5 +87,6 @@ expect 125 "$holdfast" run --report ../r --min-protected 7 -- true
 whole ../r error
 rm -f ../r
 expect 127 "$holdfast" run --report ../r -- no-such-command
-whole ../r clean
+whole ../r error
+grep -q 'command not found' ../r || fail 'the report does not say why'
 unchanged project

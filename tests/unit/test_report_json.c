@@ -231,8 +231,8 @@ static const struct {
 } exits[] = {
 	{ "its own", true, 3, 0, 0, HF_SESSION_CLEAN, 0, 3 },
 	{ "a signal", true, -1, 15, 0, HF_SESSION_CLEAN, 0, 143 },
-	{ "not found", false, -1, 0, ENOENT, HF_SESSION_CLEAN, 0, 127 },
-	{ "not executable", false, -1, 0, EACCES, HF_SESSION_CLEAN, 0, 126 },
+	{ "not found", false, -1, 0, ENOENT, HF_SESSION_ERROR, 127, 127 },
+	{ "not executable", false, -1, 0, EACCES, HF_SESSION_ERROR, 126, 126 },
 	{ "ours", true, 0, 0, 0, HF_SESSION_VIOLATED, 97, 97 },
 	{ "not begun", false, -1, 0, 0, HF_SESSION_ERROR, 125, 125 },
 	{ "running", false, -1, 0, 0, HF_SESSION_RUNNING, 0, UINT64_MAX },
