@@ -75,6 +75,10 @@ static void on_violation(void *context, const struct hf_session *session,
 	if (is_new && session->violations.count <= SAID_AT_ONCE)
 		hf_report_text_violation(session, violation,
 					 &watcher->output->style, &lines);
+	else if (is_new && session->violations.count == SAID_AT_ONCE + 1 &&
+		 !watcher->output->style.is_quiet)
+		hf_output_mark(watcher->output, "changed",
+			       "... and more, which the summary counts");
 	hf_output_lines(watcher->output, &lines);
 	if ((is_new && session->violations.count <= REPORTED_AT_ONCE) ||
 	    hf_system_boot_ns() - watcher->reported_ns > REPORT_EVERY_NS)

@@ -40,3 +40,12 @@ said 'the policy changed'
 [ "$(cat personas.toml)" = changed ] || fail 'put back though excluded'
 expect 0 "$holdfast" run --exclude personas.toml -- rm personas.toml
 [ ! -e personas.toml ] || fail 'put back though excluded'
+
+# Of many violations the first are said when they happen, and once that there are
+# more.
+for i in $(seq 30); do echo "data $i" >"many$i.txt"; done
+expect 0 "$holdfast" run --protect 'many*' -- true
+expect 97 "$holdfast" run --protect 'many*' -- \
+	sh -c 'for i in many*; do echo x >$i; done; sleep 60'
+said '^holdfast: changed: \.\.\. and more'
+[ "$(grep -c '^holdfast: changed: ' "$dir/err")" = 21 ] || fail 'not 21 lines'
