@@ -19,13 +19,19 @@ void hf_hex_encode(char *out, const uint8_t *data, size_t len)
 	*out = '\0';
 }
 
-/* No branches: of random digits they would guess every second one wrong. */
+/* A table: of random digits, branches would guess every second one wrong. */
 static unsigned hex_value(char c)
 {
-	const unsigned digit = (unsigned)(unsigned char)c - '0';
-	const unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
+	static const uint8_t values_and_one[256] = {
+		['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,
+		['5'] = 6,  ['6'] = 7,	['7'] = 8,  ['8'] = 9,	['9'] = 10,
+		['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15,
+		['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14,
+		['E'] = 15, ['F'] = 16,
+	};
 
-	return digit < 10 ? digit : letter < 6 ? letter + 10 : 16;
+	/* What is no digit becomes very large. */
+	return values_and_one[(unsigned char)c] - 1u;
 }
 
 int hf_hex_decode(uint8_t *out, const char *text, size_t len)

@@ -71,16 +71,11 @@ int hf_scan_settle(const struct hf_scan_options *options, struct hf_tree *tree,
 		   struct hf_error *err)
 {
 	cleanup_free bool *wanted = calloc(tree->count + 1, sizeof(*wanted));
-	size_t kept = 0;
 
 	if (!wanted)
 		return hf_fail_memory(err);
 	for (size_t i = 0; i < tree->count; i++)
 		wanted[i] = is_wanted(options, tree, &tree->entries[i]);
-	for (size_t i = 0; i < tree->count; i++) {
-		if (wanted[i])
-			tree->entries[kept++] = tree->entries[i];
-	}
-	tree->count = kept;
+	hf_tree_keep(tree, wanted);
 	return 0;
 }

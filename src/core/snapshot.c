@@ -46,7 +46,6 @@ static void mark_literals(const struct hf_tree *tree,
 static void keep_marked(struct hf_tree *tree, bool *is_kept)
 {
 	const char *next = NULL;
-	size_t count = 0;
 
 	/* What lies in a directory stands right behind it. */
 	for (size_t i = tree->count; i-- > 0;) {
@@ -58,11 +57,7 @@ static void keep_marked(struct hf_tree *tree, bool *is_kept)
 		if (is_kept[i])
 			next = entry->path;
 	}
-	for (size_t i = 0; i < tree->count; i++) {
-		if (is_kept[i])
-			tree->entries[count++] = tree->entries[i];
-	}
-	tree->count = count;
+	hf_tree_keep(tree, is_kept);
 }
 
 /*

@@ -114,14 +114,14 @@ static int compare_entries(const void *a, const void *b)
 
 typedef int compare_function(const void *a, const void *b);
 
-/* How many entries stand in order from the first on. */
-static size_t sorted_count(const struct hf_tree *tree,
-			   compare_function *compare)
+/* How many entries stand in order from the first on, each path once. */
+static size_t sorted_count(const struct hf_tree *tree)
 {
 	size_t count = tree->count > 0 ? 1 : 0;
 
 	while (count < tree->count &&
-	       compare(&tree->entries[count - 1], &tree->entries[count]) < 0)
+	       compare_entries(&tree->entries[count - 1],
+			       &tree->entries[count]) < 0)
 		count++;
 	return count;
 }
@@ -142,11 +142,14 @@ static void merge(struct hf_tree *tree, const struct hf_entry *tail,
 	}
 }
 
-/* A walk adds in order, and a little is added behind: only that is sorted. */
+/*
+ * A walk adds in order, and a little is added behind: only that is sorted.  0:
+ * there was nothing to do, and no path is there twice.
+ */
 static int sort(struct hf_tree *tree, compare_function *compare,
 		struct hf_error *err)
 {
-	const size_t sorted = sorted_count(tree, compare);
+	const size_t sorted = sorted_count(tree);
 	const size_t count = tree->count - sorted;
 	cleanup_free struct hf_entry *tail = NULL;
 
@@ -158,14 +161,14 @@ static int sort(struct hf_tree *tree, compare_function *compare,
 	memcpy(tail, tree->entries + sorted, count * sizeof(*tail));
 	qsort(tail, count, sizeof(*tail), compare);
 	merge(tree, tail, count, compare);
-	return 0;
+	return 1;
 }
 
 int hf_tree_sort(struct hf_tree *tree, struct hf_error *err)
 {
 	const int rc = sort(tree, compare_entries, err);
 
-	if (rc < 0)
+	if (rc <= 0)
 		return rc;
 	for (size_t i = 1; i < tree->count; i++) {
 		const char *const path = tree->entries[i].path;
@@ -199,7 +202,7 @@ int hf_tree_sort_merge(struct hf_tree *tree, struct hf_error *err)
 	const int rc = sort(tree, compare_with_role, err);
 	size_t kept = 0;
 
-	if (rc < 0)
+	if (rc <= 0)
 		return rc;
 	for (size_t i = 0; i < tree->count; i++) {
 		if (kept > 0 && compare_entries(&tree->entries[kept - 1],
@@ -209,6 +212,20 @@ int hf_tree_sort_merge(struct hf_tree *tree, struct hf_error *err)
 	}
 	tree->count = kept;
 	return 0;
+}
+
+void hf_tree_keep(struct hf_tree *tree, const bool *is_kept)
+{
+	size_t kept = 0;
+
+	while (kept < tree->count && is_kept[kept])
+		kept++;
+	/* Mostly all are kept, and nothing moves. */
+	for (size_t i = kept; i < tree->count; i++) {
+		if (is_kept[i])
+			tree->entries[kept++] = tree->entries[i];
+	}
+	tree->count = kept;
 }
 
 struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path)

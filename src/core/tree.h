@@ -43,6 +43,8 @@ MUST_CHECK int hf_tree_adopt(struct hf_tree *tree, struct hf_tree *from);
 MUST_CHECK int hf_tree_sort(struct hf_tree *tree, struct hf_error *err);
 /* Sort; of entries with one path one stays, an ancestor only if all are. */
 MUST_CHECK int hf_tree_sort_merge(struct hf_tree *tree, struct hf_error *err);
+/* Drop the entries for which is_kept, by index, is false. */
+void hf_tree_keep(struct hf_tree *tree, const bool *is_kept);
 /* NULL when not there.  The tree must be sorted. */
 struct hf_entry *hf_tree_find(const struct hf_tree *tree, const char *path);
 /* How many are protected and exist: what "protected" counts in the report. */

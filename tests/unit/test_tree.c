@@ -156,6 +156,33 @@ Test(tree, what_is_added_behind_is_sorted_in)
 	}
 }
 
+Test(tree, only_what_is_marked_is_kept)
+{
+	static const char *const rows[] = { "", "1", "0", "11", "01", "10",
+					    "1101", "0000", "10010" };
+
+	for (size_t r = 0; r < HF_COUNT(rows); r++) {
+		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+		bool is_kept[8] = { false };
+		char path[2] = "";
+		size_t count = 0;
+
+		for (size_t i = 0; rows[r][i] != '\0'; i++) {
+			path[0] = (char)('a' + i);
+			is_kept[i] = rows[r][i] == '1';
+			count += is_kept[i];
+			cr_assert(hf_tree_add(&tree, path));
+		}
+		hf_tree_keep(&tree, is_kept);
+		cr_expect_eq(tree.count, count, "%s", rows[r]);
+		for (size_t i = 0; rows[r][i] != '\0'; i++) {
+			path[0] = (char)('a' + i);
+			cr_expect_eq(hf_tree_find(&tree, path) != NULL,
+				     is_kept[i], "%s: %s", rows[r], path);
+		}
+	}
+}
+
 Test(tree, a_copy_lives_on_its_own)
 {
 	cleanup_tree struct hf_tree copy = HF_TREE_INIT;
