@@ -66,6 +66,16 @@ static void on_begun(void *context, const struct hf_session *session,
 	report(watcher, session, false);
 }
 
+static void on_unwatched(void *context, const struct hf_session *session)
+{
+	struct watcher *watcher = context;
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	hf_report_text_watch(session, &watcher->output->style, &lines);
+	hf_output_lines(watcher->output, &lines);
+	report(watcher, session, false);
+}
+
 static void on_violation(void *context, const struct hf_session *session,
 			 const struct hf_violation *violation, bool is_new)
 {
@@ -135,6 +145,7 @@ static int run_guarded(const struct hf_options *options,
 	const struct hf_session_observer observer = {
 		.context = watcher,
 		.begun = on_begun,
+		.unwatched = on_unwatched,
 		.violation = on_violation,
 		.finished = on_finished,
 	};

@@ -236,9 +236,20 @@ static int look_again(struct hf_run *run, struct hf_error *err)
 int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 {
 	struct hf_run *const run = context;
+	const struct hf_session_observer *const observer =
+		run->options->observer;
+	int rc;
 
 	watch_all(run);
 	if (run->watch)
 		hf_job_listen(job, hf_watch_fd(run->watch));
-	return look_again(run, err);
+	rc = look_again(run, err);
+	if (rc < 0)
+		return rc;
+	if (!run->session.is_watch_complete && observer &&
+	    observer->unwatched) {
+		run->session.is_watch_told = true;
+		observer->unwatched(observer->context, &run->session);
+	}
+	return 0;
 }

@@ -50,6 +50,8 @@ struct hf_session_observer {
 	 * session before, unguarded; NULL on the first. */
 	void (*begun)(void *context, const struct hf_session *session,
 		      const struct hf_deltas *drift);
+	/* The watch is armed, but not whole; the command is about to go. */
+	void (*unwatched)(void *context, const struct hf_session *session);
 	/* A new violation, or (is_new false) one that changed. */
 	void (*violation)(void *context, const struct hf_session *session,
 			  const struct hf_violation *violation, bool is_new);
@@ -95,6 +97,7 @@ struct hf_session {
 	bool look_failed;		/* the end could not be looked at */
 	bool has_looked;		/* every entry was compared at the end */
 	bool is_watch_complete;
+	bool is_watch_told;		/* at the start */
 	const char *watch_why;		/* NULL when complete */
 	size_t protected_count;
 	size_t verified_count;		/* right by content at the end */

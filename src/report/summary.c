@@ -294,9 +294,9 @@ static void add_collision(const struct hf_session *session,
 			 code);
 }
 
-/* It is set up after the start, and events can be lost at any time. */
-static void add_watch(const struct hf_session *session,
-		      const struct hf_text_style *style, struct hf_buffer *out)
+void hf_report_text_watch(const struct hf_session *session,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out)
 {
 	if (session->is_watch_complete || style->is_quiet)
 		return;
@@ -337,7 +337,9 @@ void hf_report_text_finished(const struct hf_session *session,
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = session->violations.items[i];
 	qsort(sorted, count, sizeof(struct hf_violation *), by_path);
-	add_watch(session, style, out);
+	/* Events can be lost at any time; the rest was said at the start. */
+	if (!session->is_watch_told)
+		hf_report_text_watch(session, style, out);
 	if (style->is_verbose || (has_violations && !style->is_quiet))
 		add_leftovers(session, style, out);
 	tally = add_paths(session, sorted, style, out);

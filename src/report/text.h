@@ -28,6 +28,10 @@ void hf_report_text_begun(const struct hf_session *session,
 			  const struct hf_deltas *drift,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out);
+/* One line when the watch is not whole. */
+void hf_report_text_watch(const struct hf_session *session,
+			  const struct hf_text_style *style,
+			  struct hf_buffer *out);
 /* One line, when it happens. */
 void hf_report_text_violation(const struct hf_session *session,
 			      const struct hf_violation *violation,

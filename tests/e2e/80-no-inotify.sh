@@ -20,6 +20,11 @@ for what in watches instances; do
 	report 'r["layers"]["watch"]["state"] == "incomplete"' \
 		'r["layers"]["watch"]["why"]' 'r["status"] == "clean"'
 
+	# Said before the command says anything.
+	expect 0 "$support/no_inotify" $what "$holdfast" run -- \
+		sh -c 'echo command >&2'
+	[ "$(tail -n 1 "$dir/err")" = command ] || fail 'not said at the start'
+
 	# Seen by the final look instead.
 	expect 97 "$support/no_inotify" $what "$holdfast" run \
 		--report "$dir/report.json" -- sh -c 'echo x >personas.toml; rm presets.toml'
