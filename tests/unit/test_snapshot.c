@@ -324,6 +324,27 @@ Test(snapshot, only_what_is_gone_has_drifted_not_its_directory)
 	cr_expect_eq(deltas.count, 1);
 }
 
+Test(snapshot, what_the_policy_names_no_more_is_neither_kept_nor_missed)
+{
+	cleanup_manifest struct hf_manifest first = HF_MANIFEST_INIT;
+	cleanup_manifest struct hf_manifest second = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+	struct seen seen = {.refuse = false};
+	struct hf_error err;
+
+	put_old(s.root_fd, "a.toml", "x");
+	put_old(s.root_fd, "b.toml", "y");
+	hf_stored_take(&s, &first, &result);
+	hf_policy_done(&s.policy);
+	hf_make_policy(&s.policy, "a.toml", "");
+	cr_assert_eq(take(&seen, &err), 0);
+	cr_expect_eq(seen.drift, 0);
+	hf_stored_take(&s, &second, &result);
+	cr_expect_not(result.is_new);
+	cr_expect_null(hf_tree_find(&second.tree, "b.toml"));
+	cr_expect_str_eq(find(&second, "a.toml")->rule, "a.toml");
+}
+
 /* -- the stat cache -------------------------------------------------------- */
 
 Test(snapshot, stale_stat_data_are_renewed_in_place)
