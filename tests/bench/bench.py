@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What holdfast costs, as ratios against named baselines that run in turn with it.
 
-    bench.py --holdfast PROGRAM [--only NAME ...] [--rounds N] [--scratch DIR] [--words] [--check]
+    bench.py --holdfast PROGRAM [--only NAME ...] [--rounds N] [--scratch DIR] [--records] [--check]
 
 Machines are shared and noisy: a figure is the median of the ratios of neighbouring runs, never a time alone.
 Times are of whole processes; the memory is the largest resident set of any process of the run. --check ends
@@ -80,7 +80,7 @@ class Records:
 
 
 class Words:
-    """The hard case: two random words a line, of which zstd makes two fifths, slowly."""
+    """What the bounds were first measured with: two random words a line, of which zstd makes two fifths."""
 
     def __init__(self, seed=1):
         self.rnd = random.Random(seed)
@@ -101,7 +101,7 @@ class Bench:
         self.args = args
         self.base = tempfile.mkdtemp(prefix="hf-bench-", dir=args.scratch)
         self.rows = []
-        self.data = Words() if args.words else Records()
+        self.data = Records() if args.records else Words()
         self.stat_walk = self.path("stat_walk")
         here = os.path.dirname(os.path.abspath(__file__))
         subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-o", self.stat_walk, os.path.join(here, "stat_walk.c")],
@@ -290,7 +290,7 @@ def main():
     p.add_argument("--only", nargs="*", default=["start", "10k", "100k", "big"])
     p.add_argument("--rounds", type=int)
     p.add_argument("--scratch", default="/var/tmp")
-    p.add_argument("--words", action="store_true", help="random words in place of records: the hard case")
+    p.add_argument("--records", action="store_true", help="records of one schema in place of random words: easier")
     p.add_argument("--check", action="store_true")
     args = p.parse_args()
     args.holdfast = os.path.abspath(args.holdfast)
