@@ -134,38 +134,100 @@ static int write_over(struct hf_file_maker *maker, int to_fd,
 	return hf_metadata_set(to_fd, want, err);
 }
 
-/* Write, when what is open is what was kept. */
-static int write_kept(struct hf_file_maker *maker, int to_fd,
-		      const struct hf_stat *kept, struct hf_error *err)
+/*
+ * Is what is open, to the byte, what was kept?  Its stat data alone do not tell:
+ * they follow a store through a mapping late.
+ */
+static int check_kept(struct hf_file_maker *maker, int to_fd,
+		      const struct hf_stat *kept,
+		      const struct hf_hash *kept_hash, struct hf_error *err)
 {
+	const struct hf_entry *const want = maker->step->want;
+	struct hf_hash hash;
 	struct hf_stat now;
-	const int rc = hf_file_stat(to_fd, &now);
+	uint64_t size;
+	int rc;
 
+	rc = hf_file_stat(to_fd, &now);
 	if (rc < 0)
-		return fail_file(err, rc, "look at", maker->step->want);
-	if (now.dev != kept->dev || now.ino != kept->ino ||
-	    now.size != kept->size || now.mtime_ns != kept->mtime_ns)
-		return hf_fail(err, HF_ERR_CHANGED,
-			       "cannot restore '%s': it is being changed",
-			       HF_QUOTE(maker->place.path));
-	return write_over(maker, to_fd, err);
+		return fail_file(err, rc, "look at", want);
+	if (now.dev == kept->dev && now.ino == kept->ino &&
+	    now.size == kept->size) {
+		rc = hf_content_copy(to_fd, NULL, want->path, &size, &hash,
+				     err);
+		if (rc < 0)
+			return rc;
+		if (hf_hash_equal(&hash, kept_hash)) {
+			rc = hf_file_seek(to_fd, 0);
+			return rc < 0 ? fail_file(err, rc, "read", want) : 0;
+		}
+	}
+	return hf_fail(err, HF_ERR_CHANGED,
+		       "cannot restore '%s': it is being changed",
+		       HF_QUOTE(want->path));
+}
+
+/* The kept copy into to_fd, over whatever was written there. */
+static int write_back(struct hf_file_maker *maker, int to_fd,
+		      struct hf_error *err)
+{
+	const char *const kept_path = maker->step->kept;
+	cleanup_fd int from_fd =
+		hf_kept_open(maker->context->store, kept_path, err);
+	struct hf_content_writer writer;
+	struct hf_hash hash;
+	uint64_t size;
+	int rc;
+
+	if (from_fd < 0)
+		return from_fd;
+	rc = hf_file_seek(to_fd, 0);
+	if (rc < 0)
+		return fail_file(err, rc, "write", maker->step->want);
+	hf_content_begin(&writer, to_fd, HF_CONTENT_OVER);
+	return hf_content_copy(from_fd, &writer, kept_path, &size, &hash, err);
+}
+
+/* Old or new: half written it must not stay, or it must be said. */
+static int write_or_leave(struct hf_file_maker *maker, int to_fd,
+			  struct hf_error *err)
+{
+	struct hf_error second;
+	int rc;
+
+	rc = write_over(maker, to_fd, err);
+	if (rc == 0) {
+		rc = hf_file_sync(to_fd);
+		if (rc == 0)
+			return 0;
+		(void)fail_file(err, rc, "flush", maker->step->want);
+	}
+	rc = write_back(maker, to_fd, &second);
+	if (rc == 0)
+		return err->code;
+	return hf_fail_hint(err,
+			    "it may be half old and half new; what it was is "
+			    "kept as '%s', 'holdfast restore' tries again",
+			    HF_QUOTE(maker->step->kept));
 }
 
 static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 {
-	const struct hf_entry *const want = maker->step->want;
 	cleanup_fd int to_fd = -1;
+	struct hf_hash kept_hash;
 	struct hf_stat kept;
 	int rc;
 
 	rc = hf_swap_keep(maker->context, &maker->place, maker->step, &kept,
-			  err);
+			  &kept_hash, err);
 	if (rc < 0)
 		return rc;
 	to_fd = open_for_writing(&maker->place, &kept);
 	if (to_fd < 0)
-		return fail_file(err, to_fd, "open", want);
-	rc = write_kept(maker, to_fd, &kept, err);
+		return fail_file(err, to_fd, "open", maker->step->want);
+	rc = check_kept(maker, to_fd, &kept, &kept_hash, err);
+	if (rc == 0)
+		rc = write_or_leave(maker, to_fd, err);
 	if (rc < 0) {
 		const int back = hf_file_set_mode(to_fd, kept.mode);
 
@@ -173,10 +235,8 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 		(void)back;
 		return rc;
 	}
-	rc = hf_file_sync(to_fd);
-	if (rc == 0)
-		rc = hf_file_close(&to_fd);
-	return rc < 0 ? fail_file(err, rc, "flush", want) : 0;
+	rc = hf_file_close(&to_fd);
+	return rc < 0 ? fail_file(err, rc, "flush", maker->step->want) : 0;
 }
 
 /* Metadata onto the temporary file, all of it to the disk, then the trade. */

@@ -195,7 +195,8 @@ int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
 
 int hf_swap_keep(const struct hf_restore_context *context,
 		 struct hf_place *place, struct hf_step *step,
-		 struct hf_stat *ret_stat, struct hf_error *err)
+		 struct hf_stat *ret_stat, struct hf_hash *ret_hash,
+		 struct hf_error *err)
 {
 	cleanup_swap_set struct hf_swap_set set = HF_SWAP_SET_INIT;
 	int rc;
@@ -205,10 +206,11 @@ int hf_swap_keep(const struct hf_restore_context *context,
 	if (rc < 0)
 		return rc;
 	hf_swap_set_leave(&set);
-	if (set.count == 0)
+	if (set.count == 0 || !set.items[0].has_hash)
 		return hf_fail(err, HF_ERR_CHANGED,
-			       "cannot restore '%s': it has just vanished",
+			       "cannot restore '%s': it has just been replaced",
 			       HF_QUOTE(place->path));
 	*ret_stat = set.items[0].stat;
+	*ret_hash = set.items[0].hash;
 	return 0;
 }

@@ -14,6 +14,7 @@
 
 struct hf_entry;
 struct hf_error;
+struct hf_hash;
 struct hf_place;
 struct hf_restore_context;
 struct hf_stat;
@@ -30,11 +31,12 @@ MUST_CHECK int hf_swap(const struct hf_restore_context *context,
 
 /*
  * The first part alone, for a file that will be written in place: keep and
- * journal what stands at place->name, sharing nothing with it.  *ret_stat is what
- * it was when it was kept.
+ * journal what stands at place->name, sharing nothing with it.  *ret_stat and
+ * *ret_hash are what it was when it was kept.
  */
 MUST_CHECK int hf_swap_keep(const struct hf_restore_context *context,
 			    struct hf_place *place, struct hf_step *step,
-			    struct hf_stat *ret_stat, struct hf_error *err);
+			    struct hf_stat *ret_stat, struct hf_hash *ret_hash,
+			    struct hf_error *err);
 
 #endif /* HF_CORE_SWAP_H */
