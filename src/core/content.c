@@ -2,6 +2,7 @@
 /* Move the bytes of a file, hash them, leave zeros out. */
 #include "core/content.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -63,6 +64,27 @@ static int settle_zeros(struct hf_content_writer *writer)
 	return 0;
 }
 
+/* len zeros, which nobody has read. */
+static int write_zeros(struct hf_content_writer *writer, uint64_t len)
+{
+	static const uint8_t zeros[CHUNK];
+
+	if (writer->mode == HF_CONTENT_FRESH) {
+		writer->zeros += len;
+		writer->size += len;
+		return 0;
+	}
+	while (len > 0) {
+		const size_t part = len < CHUNK ? (size_t)len : CHUNK;
+		const int rc = hf_content_write(writer, zeros, part);
+
+		if (rc < 0)
+			return rc;
+		len -= part;
+	}
+	return 0;
+}
+
 int hf_content_write(struct hf_content_writer *writer, const void *data,
 		     size_t len)
 {
@@ -105,14 +127,87 @@ int hf_content_end(struct hf_content_writer *writer)
 	return hf_file_truncate(writer->fd, writer->size);
 }
 
-static int check_size(int fd)
+/* -- copying -------------------------------------------------------------- */
+
+struct copy {
+	int from_fd;
+	struct hf_content_writer *writer; /* NULL: only hash */
+	const char *path;
+	struct hf_hasher *hasher;
+	uint64_t offset;
+	uint64_t size; /* when it began */
+	bool has_holes;
+};
+
+static int fail_copy(const struct copy *copy, int rc, const char *verb,
+		     struct hf_error *err)
+{
+	return hf_fail_system(err, rc, "cannot %s '%s'", verb,
+			      HF_QUOTE(copy->path));
+}
+
+static int begin_copy(struct copy *copy, struct hf_error *err)
 {
 	struct hf_stat stat;
-	const int rc = hf_file_stat(fd, &stat);
+	int rc = hf_file_stat(copy->from_fd, &stat);
 
+	if (rc == 0 && stat.size > HF_CONTENT_MAX)
+		rc = -EFBIG;
 	if (rc < 0)
-		return rc;
-	return stat.size > HF_CONTENT_MAX ? -EFBIG : 0;
+		return fail_copy(copy, rc, "read", err);
+	copy->size = stat.size;
+	copy->has_holes = stat.blocks < stat.size / 512;
+	hf_file_advise_sequential(copy->from_fd);
+	return 0;
+}
+
+/* A hole is so many zeros, and no time is lost with reading them. */
+static int copy_hole(struct copy *copy, struct hf_error *err)
+{
+	static const uint8_t zeros[CHUNK];
+	const int64_t data =
+		hf_file_next_data(copy->from_fd, copy->offset, copy->size);
+	uint64_t left;
+	int rc = 0;
+
+	if (data < 0)
+		return fail_copy(copy, (int)data, "read", err);
+	if ((uint64_t)data <= copy->offset)
+		return 0;
+	left = (uint64_t)data - copy->offset;
+	if (copy->writer)
+		rc = write_zeros(copy->writer, left);
+	if (rc < 0)
+		return fail_copy(copy, rc, "write", err);
+	for (; left > CHUNK; left -= CHUNK)
+		hf_hasher_update(copy->hasher, zeros, CHUNK);
+	hf_hasher_update(copy->hasher, zeros, (size_t)left);
+	copy->offset = (uint64_t)data;
+	rc = hf_file_seek(copy->from_fd, copy->offset);
+	return rc < 0 ? fail_copy(copy, rc, "read", err) : 0;
+}
+
+/* 1 when there may be more. */
+static int copy_chunk(struct copy *copy, uint8_t *data, struct hf_error *err)
+{
+	int64_t len;
+	int rc;
+
+	if (copy->has_holes) {
+		rc = copy_hole(copy, err);
+		if (rc < 0)
+			return rc;
+	}
+	len = hf_file_read(copy->from_fd, data, CHUNK);
+	if (len < 0)
+		return fail_copy(copy, (int)len, "read", err);
+	if (len == 0)
+		return 0;
+	hf_hasher_update(copy->hasher, data, (size_t)len);
+	copy->offset += (uint64_t)len;
+	rc = copy->writer ? hf_content_write(copy->writer, data, (size_t)len)
+			  : 0;
+	return rc < 0 ? fail_copy(copy, rc, "write", err) : 1;
 }
 
 int hf_content_copy(int from_fd, struct hf_content_writer *writer,
@@ -121,40 +216,30 @@ int hf_content_copy(int from_fd, struct hf_content_writer *writer,
 {
 	cleanup_hasher struct hf_hasher *hasher = hf_hasher_new();
 	cleanup_free uint8_t *data = malloc(CHUNK);
-	uint64_t size = 0;
-	int64_t len;
+	struct copy copy = {
+		.from_fd = from_fd,
+		.writer = writer,
+		.path = path,
+		.hasher = hasher,
+	};
 	int rc;
 
 	if (!hasher || !data)
 		return hf_fail_memory(err);
-	rc = check_size(from_fd);
+	rc = begin_copy(&copy, err);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot read '%s'",
-				      HF_QUOTE(path));
-	hf_file_advise_sequential(from_fd);
-	for (;;) {
-		len = hf_file_read(from_fd, data, CHUNK);
-		if (len < 0)
-			return hf_fail_system(err, (int)len, "cannot read '%s'",
-					      HF_QUOTE(path));
-		if (len == 0)
-			break;
-		hf_hasher_update(hasher, data, (size_t)len);
-		size += (uint64_t)len;
-		if (!writer)
-			continue;
-		rc = hf_content_write(writer, data, (size_t)len);
-		if (rc < 0)
-			return hf_fail_system(err, rc, "cannot write '%s'",
-					      HF_QUOTE(path));
-	}
+		return rc;
+	do
+		rc = copy_chunk(&copy, data, err);
+	while (rc > 0);
+	if (rc < 0)
+		return rc;
 	if (writer) {
 		rc = hf_content_end(writer);
 		if (rc < 0)
-			return hf_fail_system(err, rc, "cannot write '%s'",
-					      HF_QUOTE(path));
+			return fail_copy(&copy, rc, "write", err);
 	}
-	*ret_size = size;
+	*ret_size = copy.offset;
 	*ret_hash = hf_hasher_digest(hasher);
 	return 0;
 }

@@ -59,8 +59,8 @@ MUST_CHECK int hf_content_hash(int dir_fd, const char *name, const char *path,
 			       struct hf_hash *ret_hash, struct hf_error *err);
 
 /*
- * All that from_fd still has to writer (NULL: it is only hashed).  path is for
- * messages.
+ * All of from_fd, which stands at its start, to writer (NULL: it is only
+ * hashed).  Holes are not read.  path is for messages.
  */
 MUST_CHECK int hf_content_copy(int from_fd, struct hf_content_writer *writer,
 			       const char *path, uint64_t *ret_size,

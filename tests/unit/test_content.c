@@ -49,6 +49,47 @@ static const struct row {
 	{"odd pieces", {300 * KIB, 333, 300 * KIB, 777}, 3333, true},
 };
 
+/* What is there now, copied over a longer content and to a new file. */
+static void check_copies(const struct row *row, int fd,
+			 const struct hf_hash *expected)
+{
+	for (int mode = HF_CONTENT_FRESH; mode <= HF_CONTENT_OVER; mode++) {
+		cleanup_fd int to_fd =
+			openat(dir_fd, "copy",
+			       O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		static char old[1024 * 1024];
+		struct hf_content_writer writer;
+		struct hf_hash hash;
+		struct hf_error err;
+		struct stat st;
+		uint64_t size;
+
+		if (mode == HF_CONTENT_OVER) {
+			memset(old, 'o', sizeof(old));
+			cr_assert_eq(write(to_fd, old, sizeof(old)),
+				     (ssize_t)sizeof(old));
+			cr_assert_eq(hf_file_seek(to_fd, 0), 0);
+		}
+		cr_assert_eq(hf_file_seek(fd, 0), 0);
+		hf_content_begin(&writer, to_fd, (enum hf_content_mode)mode);
+		cr_assert_eq(hf_content_copy(fd, &writer, "f", &size, &hash,
+					     &err),
+			     0);
+		cr_expect(hf_hash_equal(&hash, expected), "%s", row->name);
+		cr_assert_eq(hf_file_seek(to_fd, 0), 0);
+		cr_assert_eq(hf_content_copy(to_fd, NULL, "copy", &size, &hash,
+					     &err),
+			     0);
+		cr_expect(hf_hash_equal(&hash, expected), "%s: the copy",
+			  row->name);
+		cr_assert_eq(fstat(to_fd, &st), 0);
+		if (mode == HF_CONTENT_FRESH && row->has_hole)
+			cr_expect_lt((size_t)st.st_blocks * 512,
+				     (size_t)st.st_size / 2, "%s: the copy",
+				     row->name);
+	}
+}
+
 static void check(const struct row *row, enum hf_content_mode mode)
 {
 	struct hf_content_writer writer;
@@ -92,6 +133,7 @@ static void check(const struct row *row, enum hf_content_mode mode)
 		const struct hf_hash expected = hf_hash_of(data, size);
 
 		cr_expect(hf_hash_equal(&hash, &expected), "%s", row->name);
+		check_copies(row, fd, &expected);
 	}
 	free(data);
 }
