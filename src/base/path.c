@@ -14,6 +14,15 @@ static bool is_dot_dot(const char *name, size_t len)
 	return len == 2 && name[0] == '.' && name[1] == '.';
 }
 
+size_t hf_path_name_len(const char *at)
+{
+	const size_t len = strcspn(at, "/");
+
+	return len > HF_NAME_MAX || is_dot(at, len) || is_dot_dot(at, len)
+		       ? 0
+		       : len;
+}
+
 bool hf_path_is_plain(const char *path)
 {
 	const char *name = path;
@@ -26,10 +35,9 @@ bool hf_path_is_plain(const char *path)
 		name++;
 
 	for (;;) {
-		const size_t len = strcspn(name, "/");
+		const size_t len = hf_path_name_len(name);
 
-		if (len == 0 || len > HF_NAME_MAX || is_dot(name, len) ||
-		    is_dot_dot(name, len))
+		if (len == 0)
 			return false;
 		if (name[len] == '\0')
 			return true;

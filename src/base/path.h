@@ -23,6 +23,9 @@
 /* Plain, or absolute and plain behind the slash, or "."; within the bounds? */
 bool hf_path_is_plain(const char *path);
 
+/* Of the component at, up to the next '/'; 0 when it is no name: empty, ".",
+ * "..", too long. */
+size_t hf_path_name_len(const char *at);
 bool hf_path_is_absolute(const char *path);
 
 /* The last component ("c" of "a/b/c"); path itself when it has just one. */

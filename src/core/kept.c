@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "core/content.h"
 
-#define KEPT_FOLDER    "kept"
 #define OUTSIDE_FOLDER "outside"
 /* How often a file that is being written is read. */
 #define TRIES	       3
@@ -100,7 +99,7 @@ static int open_folder(const struct hf_store *store,
 	if (rc < 0)
 		return rc;
 	folder->fd = rc;
-	hf_buffer_printf(&folder->path, KEPT_FOLDER "/%s/", session->text);
+	hf_buffer_printf(&folder->path, HF_KEPT_FOLDER "/%s/", session->text);
 
 	if (hf_path_is_absolute(path)) {
 		rc = enter_variant(folder, OUTSIDE_FOLDER,
@@ -392,100 +391,4 @@ int hf_kept_copy(const struct hf_store *store, const struct hf_name *session,
 	*ret_kept = kept;
 	kept = (struct hf_kept)HF_KEPT_INIT;
 	return 0;
-}
-
-/*
- * The folder of a recorded copy; *ret_name is its last component.  Nothing but
- * kept/ is ever entered, whatever a journal says.
- */
-static int open_recorded(const struct hf_store *store, const char *kept_path,
-			 const char **ret_name, struct hf_error *err)
-{
-	cleanup_fd int fd = -1;
-	char name[HF_NAME_MAX + 1];
-	const char *at = kept_path + strlen(KEPT_FOLDER "/");
-	size_t len;
-
-	if (!hf_path_is_beneath(kept_path, KEPT_FOLDER) ||
-	    !hf_path_is_plain(at) || hf_path_is_absolute(at))
-		return hf_fail(err, HF_ERR_CORRUPT,
-			       "cannot open '%s': it is no kept copy",
-			       HF_QUOTE(kept_path));
-	for (len = strcspn(at, "/"); at[len] != '\0'; len = strcspn(at, "/")) {
-		const int from_fd =
-			fd >= 0 ? fd : store->folder_fd[HF_STORE_KEPT];
-		int next_fd;
-
-		(void)snprintf(name, sizeof(name), "%.*s", (int)len, at);
-		next_fd = hf_file_open_directory_at(from_fd, name);
-		if (next_fd < 0)
-			return hf_fail_system(err, next_fd,
-					      "cannot open the kept copy '%s'",
-					      HF_QUOTE(kept_path));
-		hf_file_close_quietly(&fd);
-		fd = next_fd;
-		at += len + 1;
-	}
-	if (fd < 0)
-		return hf_fail(err, HF_ERR_CORRUPT,
-			       "cannot open '%s': it is no kept copy",
-			       HF_QUOTE(kept_path));
-	*ret_name = at;
-	return take_fd(&fd);
-}
-
-int hf_kept_open(const struct hf_store *store, const char *kept_path,
-		 struct hf_error *err)
-{
-	cleanup_fd int folder_fd = -1;
-	const char *name;
-	int fd;
-
-	folder_fd = open_recorded(store, kept_path, &name, err);
-	if (folder_fd < 0)
-		return folder_fd;
-	fd = hf_content_open(folder_fd, name);
-	if (fd < 0)
-		return hf_fail_system(err, fd, "cannot open the kept copy '%s'",
-				      HF_QUOTE(kept_path));
-	return fd;
-}
-
-void hf_kept_seal(const struct hf_store *store, const struct hf_kept *kept)
-{
-	cleanup_fd int folder_fd = -1;
-	struct hf_error ignored;
-	const char *name;
-	int rc;
-
-	if (!kept->is_shared)
-		return;
-	folder_fd = open_recorded(store, kept->path, &name, &ignored);
-	if (folder_fd < 0)
-		return;
-	/* Of somebody else's file the mode stays: the store's own keeps others
-	 * out. */
-	rc = hf_file_set_mode_at(folder_fd, name, 0600);
-	(void)rc;
-}
-
-void hf_kept_drop(const struct hf_store *store, const struct hf_kept *kept)
-{
-	cleanup_fd int folder_fd = -1;
-	struct hf_error ignored;
-	const char *name;
-
-	if (!kept->is_shared)
-		return;
-	folder_fd = open_recorded(store, kept->path, &name, &ignored);
-	if (folder_fd >= 0)
-		unlink_quietly(folder_fd, name);
-}
-
-void hf_kept_done(struct hf_kept *kept)
-{
-	hf_free_pointee(&kept->source);
-	hf_free_pointee(&kept->path);
-	kept->is_shared = false;
-	kept->has_hash = false;
 }

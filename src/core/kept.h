@@ -11,7 +11,7 @@
  *
  *	rc = hf_kept_copy(store, &session, &source, &kept, err);
  *	...replace what was kept...
- *	hf_kept_seal(store, &kept);	(or hf_kept_drop() if it stays)
+ *	rc = hf_kept_seal(store, &kept, err);	(hf_kept_drop() if it stays)
  */
 #ifndef HF_CORE_KEPT_H
 #define HF_CORE_KEPT_H
@@ -23,6 +23,9 @@
 #include "core/store.h"
 
 struct hf_error;
+
+/* In the store. */
+#define HF_KEPT_FOLDER	"kept"
 
 /* What is to be kept. */
 struct hf_kept_source {
@@ -59,8 +62,14 @@ MUST_CHECK int hf_kept_copy(const struct hf_store *store,
 			    const struct hf_kept_source *source,
 			    struct hf_kept *ret_kept, struct hf_error *err);
 
-/* The entry has left the tree: nobody else reads the copy from now on. */
-void hf_kept_seal(const struct hf_store *store, const struct hf_kept *kept);
+/*
+ * The entry has left the tree: nobody else reads or writes the copy from now on.
+ * Where somebody may still have the file open for writing, a shared copy becomes
+ * a file of its own (unless the disk is full).  1: it was written since it was
+ * kept; what it is now is the copy, and in kept->hash, kept->stat.size.
+ */
+MUST_CHECK int hf_kept_seal(const struct hf_store *store, struct hf_kept *kept,
+			    struct hf_error *err);
 /* The entry stays: it must not share its bytes with the store. */
 void hf_kept_drop(const struct hf_store *store, const struct hf_kept *kept);
 

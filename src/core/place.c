@@ -256,5 +256,6 @@ void hf_place_done(struct hf_place *place)
 		(void)rc;
 		hf_file_close_quietly(&place->dir_fd);
 	}
+	*place = (struct hf_place)HF_PLACE_INIT;
 	errno = saved;
 }

@@ -37,27 +37,40 @@ static int fail_trade(struct hf_error *err, int rc, const char *path)
 	return hf_fail_system(err, rc, "cannot replace '%s'", HF_QUOTE(path));
 }
 
-/* Nothing is there: 0, AGAIN when something appeared meanwhile, or -errno. */
-static int move_in(struct hf_place *place)
+/*
+ * Give the name, which nothing has, to what stands at from: 0, AGAIN when
+ * something appeared meanwhile, or -errno.
+ */
+static int take_name(const struct hf_place *place, const char *from)
 {
 	struct hf_stat stat;
+	int failure;
 	int rc;
 
-	rc = hf_file_rename_new_at(place->dir_fd, place->tmp, place->dir_fd,
-				   place->name);
-	if (rc == -EINVAL) {
-		/* A directory where no exclusive rename is to be had: over an
-		 * empty directory at worst, which holds nothing. */
-		rc = hf_file_stat_at(place->dir_fd, place->name, &stat);
-		if (rc == 0)
-			return AGAIN;
-		if (rc == -ENOENT)
-			rc = hf_file_rename_at(place->dir_fd, place->tmp,
-					       place->dir_fd, place->name);
-	}
+	failure = hf_file_rename_new_at(place->dir_fd, from, place->dir_fd,
+					place->name);
+	if (failure == 0)
+		return 0;
+	if (failure == -EEXIST)
+		return AGAIN;
+	/* A directory where no exclusive rename is to be had: over an empty
+	 * directory at worst, which holds nothing. */
+	rc = hf_file_stat_at(place->dir_fd, place->name, &stat);
+	if (rc == 0)
+		return AGAIN;
+	if (rc != -ENOENT)
+		return failure;
+	return hf_file_rename_at(place->dir_fd, from, place->dir_fd,
+				 place->name);
+}
+
+static int move_in(struct hf_place *place)
+{
+	const int rc = take_name(place, place->tmp);
+
 	if (rc == 0)
 		place->tmp[0] = '\0';
-	return rc == -EEXIST ? AGAIN : rc;
+	return rc;
 }
 
 /* Away from its name, to a fresh temporary one. */
@@ -80,9 +93,39 @@ static int move_out(struct hf_place *place, char ret_name[32],
 	return 0;
 }
 
+/* The failure leaves what was there under a name that nobody would look for. */
+static int tell_aside(struct hf_error *err, const char *aside)
+{
+	return hf_fail_hint(err, "what was there stands beside it as '%s'",
+			    aside);
+}
+
+/* With a moment in which nothing has the name. */
+static int trade_by_moving(struct hf_place *place, struct hf_error *err)
+{
+	char aside[sizeof(place->tmp)];
+	int back;
+	int rc;
+
+	rc = move_out(place, aside, err);
+	if (rc != 0)
+		return rc;
+	rc = move_in(place);
+	if (rc == 0) {
+		memcpy(place->tmp, aside, sizeof(aside));
+		return 0;
+	}
+	back = take_name(place, aside);
+	if (rc == AGAIN && back == 0)
+		return AGAIN;
+	(void)fail_trade(err, rc == AGAIN ? -EEXIST : rc, place->path);
+	return back == 0 ? err->code : tell_aside(err, aside);
+}
+
 /*
- * Where names cannot be exchanged.  A file goes over a file at once; with a
- * directory there is a moment without the name.
+ * Where names cannot be exchanged.  A file gets a second name first, and what
+ * takes its name does so at once; a write in between is in what has the second
+ * name.  A directory, and a file that can have only one name, are moved.
  */
 static int trade_by_renames(struct hf_place *place, enum hf_kind old_kind,
 			    enum hf_kind new_kind, struct hf_error *err)
@@ -90,24 +133,22 @@ static int trade_by_renames(struct hf_place *place, enum hf_kind old_kind,
 	char aside[sizeof(place->tmp)];
 	int rc;
 
-	if (old_kind != HF_KIND_DIRECTORY && new_kind != HF_KIND_DIRECTORY) {
-		rc = hf_file_rename_at(place->dir_fd, place->tmp, place->dir_fd,
-				       place->name);
-		if (rc < 0)
-			return fail_trade(err, rc, place->path);
-		place->tmp[0] = '\0';
-		return 0;
-	}
-	rc = move_out(place, aside, err);
-	if (rc != 0)
+	if (old_kind == HF_KIND_DIRECTORY || new_kind == HF_KIND_DIRECTORY)
+		return trade_by_moving(place, err);
+	rc = hf_replace_name(aside, err);
+	if (rc < 0)
 		return rc;
+	rc = hf_file_link_at(place->dir_fd, place->name, place->dir_fd, aside);
+	if (rc == -ENOENT)
+		return AGAIN;
+	if (rc < 0)
+		return trade_by_moving(place, err);
 	rc = hf_file_rename_at(place->dir_fd, place->tmp, place->dir_fd,
 			       place->name);
 	if (rc < 0) {
 		(void)fail_trade(err, rc, place->path);
-		rc = hf_file_rename_new_at(place->dir_fd, aside, place->dir_fd,
-					   place->name);
-		return rc < 0 ? fail_trade(err, rc, place->path) : err->code;
+		rc = hf_file_unlink_at(place->dir_fd, aside);
+		return rc < 0 ? tell_aside(err, aside) : err->code;
 	}
 	memcpy(place->tmp, aside, sizeof(aside));
 	return 0;
@@ -141,12 +182,92 @@ static int trade(struct hf_place *place, const struct hf_swap_set *set,
 	return rc < 0 ? fail_trade(err, rc, place->path) : 0;
 }
 
+/*
+ * The old goes back to the name, and what took it to place->tmp: what came out
+ * cannot be kept, and must not stay under a name that nobody looks for.
+ */
+static int trade_back(struct hf_place *place, enum hf_kind old_kind,
+		      enum hf_kind new_kind, struct hf_error *err)
+{
+	struct hf_error second;
+	int rc;
+
+	if (new_kind == HF_KIND_ABSENT)
+		rc = move_in(place);
+	else
+		rc = hf_file_exchange_at(place->dir_fd, place->tmp,
+					 place->dir_fd, place->name);
+	if (rc == -EINVAL || rc == -ENOSYS)
+		rc = trade_by_renames(place, new_kind, old_kind, &second);
+	if (rc != 0) {
+		(void)tell_aside(err, place->tmp);
+		place->tmp[0] = '\0';
+	}
+	return err->code;
+}
+
+/* The copy is the store's alone now; what was written meanwhile counts. */
+static int seal(const struct hf_swap_set *set, struct hf_kept *kept,
+		struct hf_error *err)
+{
+	const struct hf_restore_context *const context = set->context;
+	const struct hf_entry nothing = {
+		.path = kept->source,
+		.rule = "",
+		.xattrs = "",
+	};
+	const bool is_top = strcmp(kept->source, set->place->path) == 0;
+	struct hf_entry entry = nothing;
+	int rc;
+
+	rc = hf_kept_seal(context->store, kept, err);
+	if (rc < 0)
+		rc = hf_kept_seal(context->store, kept, err);
+	if (rc <= 0)
+		return rc;
+	entry.stat = kept->stat;
+	entry.hash = kept->hash;
+	entry.has_hash = true;
+	return hf_journal_add_kept(
+		context->journal, &entry, kept->path,
+		is_top && set->step->want ? set->step->want : &nothing, err);
+}
+
+/* What came out is looked at once more, and kept or put back. */
+static int discard(struct hf_swap_set *set, enum hf_kind new_kind,
+		   struct hf_error *err)
+{
+	struct hf_place *const place = set->place;
+	int rc;
+
+	rc = hf_swap_set_discard(set, err);
+	for (size_t i = 0; rc == 0 && i < set->count; i++) {
+		rc = seal(set, &set->items[i], err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc == 0)
+		return 0;
+	if (!set->has_removed) {
+		rc = trade_back(place, hf_swap_set_kind(set), new_kind, err);
+		hf_swap_set_leave(set, false);
+		return rc;
+	}
+	/* It cannot go back whole: what is left of it is a person's to see to. */
+	(void)hf_fail_hint(err, "what is left of it stands beside it as '%s'",
+			   place->tmp);
+	place->tmp[0] = '\0';
+	return rc;
+}
+
 /* One try.  A removal comes with place->tmp "" and leaves it so. */
 static int swap_once(const struct hf_restore_context *context,
 		     struct hf_place *place, struct hf_step *step,
 		     enum hf_kind new_kind, struct hf_error *err)
 {
 	cleanup_swap_set struct hf_swap_set set = HF_SWAP_SET_INIT;
+	struct hf_error second;
+	int late;
 	int rc;
 
 	hf_swap_set_begin(&set, context, place, step);
@@ -158,17 +279,10 @@ static int swap_once(const struct hf_restore_context *context,
 	rc = trade(place, &set, new_kind, err);
 	if (rc != 0)
 		return rc;
-	hf_swap_set_leave(&set);
+	hf_swap_set_leave(&set, true);
 	rc = hf_place_sync(place, err);
-	if (rc < 0) {
-		struct hf_error ignored;
-		const int late = hf_swap_set_discard(&set, &ignored);
-
-		/* The first failure is the one to tell. */
-		(void)late;
-		return rc;
-	}
-	return hf_swap_set_discard(&set, err);
+	late = discard(&set, new_kind, rc < 0 ? &second : err);
+	return rc < 0 ? rc : late;
 }
 
 int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
@@ -205,7 +319,7 @@ int hf_swap_keep(const struct hf_restore_context *context,
 	rc = hf_swap_set_keep(&set, false, err);
 	if (rc < 0)
 		return rc;
-	hf_swap_set_leave(&set);
+	hf_swap_set_leave(&set, true);
 	if (set.count == 0 || !set.items[0].has_hash)
 		return hf_fail(err, HF_ERR_CHANGED,
 			       "cannot restore '%s': it has just been replaced",

@@ -333,9 +333,9 @@ enum hf_kind hf_swap_set_kind(const struct hf_swap_set *set)
 	return set->count > 0 ? set->items[0].stat.kind : HF_KIND_ABSENT;
 }
 
-void hf_swap_set_leave(struct hf_swap_set *set)
+void hf_swap_set_leave(struct hf_swap_set *set, bool has_left)
 {
-	set->has_left = true;
+	set->has_left = has_left;
 }
 
 /* -- afterwards ----------------------------------------------------------- */
@@ -404,6 +404,7 @@ static int remove_entry(struct hf_swap_set *set, const struct at *at,
 	rc = discard_all(set, at, err);
 	if (rc < 0)
 		return rc;
+	set->has_removed = true;
 	rc = hf_file_stat_at(at->dir_fd, at->name, &now);
 	if (rc == 0)
 		rc = now.kind == HF_KIND_DIRECTORY
@@ -452,16 +453,10 @@ int hf_swap_set_discard(struct hf_swap_set *set, struct hf_error *err)
 	if (set->place->tmp[0] == '\0')
 		return 0;
 	rc = discard_all(set, &top, err);
+	if (rc == 0)
+		return 0;
 	/* Once more: nobody else will ever look for it there. */
-	if (rc < 0)
-		rc = discard_all(set, &top, err);
-	if (rc < 0) {
-		set->place->tmp[0] = '\0';
-		return rc;
-	}
-	for (size_t i = 0; i < set->count; i++)
-		hf_kept_seal(set->context->store, &set->items[i]);
-	return 0;
+	return discard_all(set, &top, err);
 }
 
 void hf_swap_set_done(struct hf_swap_set *set)

@@ -31,6 +31,7 @@ struct hf_swap_set {
 	size_t capacity;
 	size_t sorted_count;	/* of the first items, by source */
 	bool has_left;
+	bool has_removed;	/* the discard has begun to empty a directory */
 };
 
 #define HF_SWAP_SET_INIT	{ .items = NULL }
@@ -47,12 +48,12 @@ MUST_CHECK int hf_swap_set_keep(struct hf_swap_set *set, bool is_leaving,
 				struct hf_error *err);
 /* Of what was kept; absent when there was nothing. */
 enum hf_kind hf_swap_set_kind(const struct hf_swap_set *set);
-/* What was kept is in the tree no more. */
-void hf_swap_set_leave(struct hf_swap_set *set);
+/* What was kept is in the tree no more, or (false) again. */
+void hf_swap_set_leave(struct hf_swap_set *set, bool has_left);
 /*
  * What came out stands at place->tmp.  Keep what changed since, and empty it if
  * it is a directory: nothing is lost when hf_place_close() removes the name.  On
- * failure place->tmp is forgotten, so that it stays.
+ * failure it must stay: some of it may be nowhere else.
  */
 MUST_CHECK int hf_swap_set_discard(struct hf_swap_set *set,
 				   struct hf_error *err);

@@ -122,6 +122,11 @@ MUST_CHECK int hf_file_sync(int fd);
 void hf_file_start_sync(int fd);
 /* Content that will be read once from start to end. */
 void hf_file_advise_sequential(int fd);
+/*
+ * Does anybody have it open for writing, or mapped so?  fd is open for reading
+ * alone.  1 or 0; -errno where it cannot be told: not our file, no leases.
+ */
+MUST_CHECK int hf_file_has_writer(int fd);
 /* All of a small file, at most max bytes; -EFBIG beyond. */
 MUST_CHECK int hf_file_read_all(int fd, size_t max, struct hf_buffer *ret_data);
 

@@ -268,31 +268,39 @@ static void check_repair(const struct row *row, unsigned n)
 
 struct parameter {
 	size_t row;
+	size_t mode;
+};
+
+static const struct mode {
 	int error;
 	bool is_persistent;
+	bool stays_with_call;
+	bool has_no_exchange;
+} modes[] = {
+	{ENOSPC, false, false, false}, {ENOSPC, true, false, false},
+	{EIO, false, false, false},    {EIO, true, false, false},
+	{EACCES, false, false, false}, {EACCES, true, false, false},
+	{EINTR, false, false, false},  {EINTR, true, false, false},
+	{EMFILE, false, false, false}, {EMFILE, true, false, false},
+	{EIO, true, true, false},      {EIO, false, false, true},
+	{EIO, true, false, true},      {EIO, true, true, true},
 };
 
 ParameterizedTestParameters(restore_faults, fail)
 {
-	static const int errors[] = {ENOSPC, EIO, EACCES, EINTR, EMFILE};
-	static struct parameter
-		parameters[HF_COUNT(rows) * HF_COUNT(errors) * 2];
+	static struct parameter parameters[HF_COUNT(rows) * HF_COUNT(modes)];
 	size_t count = 0;
 
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
-		for (size_t e = 0; e < 2 * HF_COUNT(errors); e++)
-			parameters[count++] = (struct parameter){
-				.row = i,
-				.error = errors[e / 2],
-				.is_persistent = e % 2 == 1,
-			};
+		for (size_t e = 0; e < HF_COUNT(modes); e++)
+			parameters[count++] = (struct parameter){i, e};
 	}
 	return cr_make_param_array(struct parameter, parameters, count);
 }
 
 /* For the hook: what to arm with, and what came of it. */
 static unsigned arm_at;
-static const struct parameter *arm_with;
+static const struct mode *arm_with;
 static bool has_fired;
 static char first_call[32];
 static unsigned last_count;
@@ -308,23 +316,37 @@ static void around(bool begins)
 	(void)snprintf(first_call, sizeof(first_call), "%s", fault_call());
 }
 
+/*
+ * May a temporary name stay?  When nothing works any more; what only cannot be
+ * kept goes back to its place.
+ */
+static bool may_leave(int rc)
+{
+	return rc < 0 && arm_with->is_persistent && arm_with->error != EINTR &&
+	       !(arm_with->stays_with_call && !arm_with->has_no_exchange &&
+		 strcmp(first_call, "openat") == 0);
+}
+
 static void check_round(const struct row *row, int rc,
 			const struct hf_error *err)
 {
 	/* A failure that could not be undone either says so. */
 	const bool is_mixed = rc < 0 && strstr(err->hint, "half old and half");
+	const bool is_aside = rc < 0 && strstr(err->hint, "stands beside it");
 	const size_t left = hf_bench_temporaries(&bench);
 	struct hf_plan plan = bench.plan;
 	size_t differences;
 
 	cr_expect(!is_mixed || (row->is_in_place && arm_with->is_persistent),
 		  "%s: a mixture, n=%u %s", row->name, arm_at, first_call);
-	check_steps(row, arm_at, &bench.name, is_mixed);
+	cr_expect(!is_aside || arm_with->is_persistent,
+		  "%s: not moved back, n=%u %s", row->name, arm_at, first_call);
+	check_steps(row, arm_at, &bench.name,
+		    is_mixed || (is_aside && arm_with->has_no_exchange));
 	cr_expect(has_fired || rc == 0, "%s: %s", row->name, err->text);
 	if (rc < 0)
 		cr_expect(err->text[0] != '\0', "%s: no message", row->name);
-	cr_expect(left == 0 || (rc < 0 && arm_with->is_persistent &&
-				arm_with->error != EINTR),
+	cr_expect(left == 0 || may_leave(rc),
 		  "%s: temporary left, n=%u %s", row->name, arm_at, first_call);
 
 	/* Its steps borrow from what the next look replaces. */
@@ -338,11 +360,14 @@ static void check_round(const struct row *row, int rc,
 ParameterizedTest(struct parameter *parameter, restore_faults, fail)
 {
 	const struct row *const row = &rows[parameter->row];
+	const struct mode *const mode = &modes[parameter->mode];
 	unsigned n = 1;
 
 	hf_bench_begin(&bench, "**", false);
 	build();
 	hf_bench_record(&bench);
+	fault_stay_with_call(mode->stays_with_call);
+	fault_take_exchange_away(mode->has_no_exchange);
 	has_fired = true;
 	for (; has_fired; n++) {
 		struct hf_error err = {.text = ""};
@@ -353,7 +378,7 @@ ParameterizedTest(struct parameter *parameter, restore_faults, fail)
 		hf_bench_plan(&bench, true);
 		descriptors = hf_open_descriptors();
 		arm_at = n;
-		arm_with = parameter;
+		arm_with = mode;
 		bench.around = around;
 		rc = hf_bench_apply(&bench, &err);
 		cr_expect_eq(hf_open_descriptors(), descriptors,
@@ -363,9 +388,10 @@ ParameterizedTest(struct parameter *parameter, restore_faults, fail)
 		check_repair(row, n);
 	}
 	cr_expect_gt(n, POINTS_MIN, "%s: %u points", row->name, n);
-	/* The last round, without a fault, made no call that was not tried. */
-	cr_expect_eq(last_count, n - 2, "%s: %u calls, %u points", row->name,
-		     last_count, n - 2);
+	/* All calls of the last round, without a fault, were tried in those
+	 * before; a file changed within a tick of the clock takes some more. */
+	cr_expect_leq(n - 2 - last_count, 3u, "%s: %u calls, %u points",
+		      row->name, last_count, n - 2);
 	hf_bench_done(&bench);
 }
 

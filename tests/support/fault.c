@@ -13,10 +13,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@
 static bool is_armed;
 static bool is_crash;
 static bool is_persistent;
+static bool stays_with_call;
+static bool has_no_exchange;
 static bool has_fired;
 static int error_to_set;
 static unsigned nth_call;
@@ -44,6 +48,16 @@ void fault_arm(unsigned nth, int error, bool persistent)
 	fired_count = 0;
 	first_call = "";
 	__atomic_store_n(&is_armed, true, __ATOMIC_SEQ_CST);
+}
+
+void fault_stay_with_call(bool stays)
+{
+	stays_with_call = stays;
+}
+
+void fault_take_exchange_away(bool is_away)
+{
+	has_no_exchange = is_away;
 }
 
 bool fault_disarm(void)
@@ -94,6 +108,8 @@ static bool tick(const char *name, int error)
 		return false;
 	count = __atomic_add_fetch(&call_count, 1, __ATOMIC_SEQ_CST);
 	if (count < nth_call || (count > nth_call && !is_persistent))
+		return false;
+	if (stays_with_call && has_fired && strcmp(name, first_call) != 0)
 		return false;
 	if (is_crash)
 		return true;
@@ -277,6 +293,11 @@ long __wrap_syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
+	if (has_no_exchange && number == SYS_renameat2 &&
+	    (a[4] & RENAME_EXCHANGE) != 0) {
+		errno = EINVAL;
+		return -1;
+	}
 	return fails("syscall") ? -1
 				: __real_syscall(number, a[0], a[1], a[2], a[3],
 						 a[4], a[5]);

@@ -23,6 +23,11 @@
  * too.  A persistent EINTR ends after some calls, as a storm of signals does.
  */
 void fault_arm(unsigned nth, int error, bool is_persistent);
+/* From then on a persistent one stays with calls of the first one's name: a disk
+ * that is full, a table of descriptors that is. */
+void fault_stay_with_call(bool stays);
+/* RENAME_EXCHANGE is EINVAL, as on file systems that lack it. */
+void fault_take_exchange_away(bool is_away);
 /* Stop; did it fire? */
 bool fault_disarm(void);
 

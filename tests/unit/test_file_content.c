@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -223,4 +224,25 @@ Test(file_content, read_all_of_what_tells_no_size)
 	cr_expect_gt(data.len, 100);
 	cr_expect_eq(hf_file_read_all(directory, 100, &data), -EISDIR);
 	cr_expect_eq(hf_file_read_all(-1, 100, &data), -EBADF);
+}
+
+Test(file_content, has_writer)
+{
+	cleanup_fd int write_fd = -1;
+	cleanup_fd int fd = -1;
+	void *map;
+
+	hf_put_file(top_fd, "w", "text");
+	fd = hf_file_open_read_at(top_fd, "w");
+	cr_assert_geq(fd, 0);
+	cr_expect_eq(hf_file_has_writer(fd), 0);
+	write_fd = hf_file_open_write_at(top_fd, "w");
+	cr_assert_geq(write_fd, 0);
+	cr_expect_eq(hf_file_has_writer(fd), 1);
+	map = mmap(NULL, 4, PROT_WRITE, MAP_SHARED, write_fd, 0);
+	cr_assert_neq(map, MAP_FAILED);
+	hf_file_close_quietly(&write_fd);
+	cr_expect_eq(hf_file_has_writer(fd), 1, "a mapping writes, too");
+	cr_assert_eq(munmap(map, 4), 0);
+	cr_expect_eq(hf_file_has_writer(fd), 0);
 }

@@ -87,8 +87,35 @@ Test(kept, file_that_leaves_is_shared)
 	cr_assert_eq(keep("a", "a", true, &kept, &err), 0, "%s", err.text);
 	cr_expect(kept.is_shared);
 	cr_assert_eq(unlinkat(s.root_fd, "a", 0), 0);
-	hf_kept_seal(&s.store, &kept);
+	cr_assert_eq(hf_kept_seal(&s.store, &kept, &err), 0);
 	check_kept(&kept, "text");
+}
+
+/* Somebody has the file open: what they write later is not in the copy. */
+Test(kept, writer_does_not_reach_the_copy)
+{
+	for (int is_late = 0; is_late <= 1; is_late++) {
+		cleanup_kept struct hf_kept kept = HF_KEPT_INIT;
+		cleanup_fd int fd = -1;
+		struct hf_hash hash;
+		struct hf_error err;
+
+		hf_put_file(s.root_fd, "w", "text");
+		fd = openat(s.root_fd, "w", O_WRONLY | O_CLOEXEC);
+		cr_assert_geq(fd, 0);
+		cr_assert_eq(keep("w", "w", true, &kept, &err), 0, "%s",
+			     err.text);
+		cr_expect(kept.is_shared);
+		hash = kept.hash;
+		cr_assert_eq(unlinkat(s.root_fd, "w", 0), 0);
+		if (!is_late)
+			cr_assert_eq(pwrite(fd, "other", 5, 0), 5);
+		cr_expect_eq(hf_kept_seal(&s.store, &kept, &err), !is_late,
+			     "%s", err.text);
+		cr_expect_eq(hf_hash_equal(&hash, &kept.hash), is_late);
+		cr_assert_eq(pwrite(fd, "late!!", 6, 0), 6);
+		check_kept(&kept, is_late ? "text" : "other");
+	}
 }
 
 Test(kept, dropped_when_it_stays)
@@ -162,6 +189,26 @@ Test(kept, names_that_are_taken)
 			     "%s: %s", rows[i].path, err.text);
 		cr_expect_str_eq(kept.path, rows[i].kept);
 		check_kept(&kept, "text");
+	}
+}
+
+/* With the folder in front it is longer than a path may be. */
+Test(kept, longest_path)
+{
+	cleanup_kept struct hf_kept kept = HF_KEPT_INIT;
+	char path[HF_PATH_MAX];
+	struct hf_error err;
+
+	for (size_t i = 0; i < HF_PATH_MAX - 1; i++)
+		path[i] = i % 200 == 199 ? '/' : 'p';
+	path[HF_PATH_MAX - 1] = '\0';
+	hf_put_file(s.root_fd, "a", "text");
+	cr_assert_eq(keep("a", path, false, &kept, &err), 0, "%s", err.text);
+	cr_expect_gt(strlen(kept.path), (size_t)HF_PATH_MAX);
+	{
+		cleanup_fd int fd = hf_kept_open(&s.store, kept.path, &err);
+
+		cr_expect_geq(fd, 0, "%s", err.text);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -236,6 +237,23 @@ int64_t hf_file_next_data(int fd, uint64_t offset, uint64_t size)
 		return -errno;
 	}
 	return (uint64_t)found < size ? found : (int64_t)size;
+}
+
+/*
+ * A read lease is only granted while nobody has the file open for writing
+ * (fcntl(2)).  The signal of a lease that is broken while we have it ends us by
+ * default; SIGURG does not.
+ */
+int hf_file_has_writer(int fd)
+{
+	int rc;
+
+	rc = HF_CALL(fcntl(fd, F_SETSIG, SIGURG));
+	if (rc == 0)
+		rc = HF_CALL(fcntl(fd, F_SETLEASE, F_RDLCK));
+	if (rc == -EAGAIN)
+		return 1;
+	return rc < 0 ? rc : HF_CALL(fcntl(fd, F_SETLEASE, F_UNLCK));
 }
 
 int hf_file_truncate(int fd, uint64_t size)
