@@ -51,6 +51,17 @@ static void tell(const struct hf_cli_repair *repair,
 	hf_output_result(repair->output, &out);
 }
 
+static void note_lost(struct hf_output *output, const struct hf_pack_lost *lost)
+{
+	cleanup_buffer struct hf_buffer what = HF_BUFFER_INIT;
+
+	hf_text_add_lost(&what, lost);
+	if (what.data != NULL)
+		hf_output_mark(output, "note",
+			       "%s; what the tree still has of that is "
+			       "archived again", what.data);
+}
+
 /* Nothing is made for a tree in which nothing is protected. */
 static int open_store(struct hf_cli_repair *repair,
 		      const struct hf_options *options,
@@ -95,6 +106,8 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 			      &result, err);
 	if (rc < 0)
 		return rc;
+	if (result.lost.count > 0 && !options->is_quiet)
+		note_lost(output, &result.lost);
 	/* Who records the tree by hand accepts it as it is. */
 	rc = hf_cli_repair_settle(repair, err);
 	if (rc < 0)

@@ -10,6 +10,7 @@
 #include "cli/sessions.h"
 #include "core/nearby.h"
 #include "core/snapshot.h"
+#include "core/snapshot_lost.h"
 #include "platform/system.h"
 #include "report/json.h"
 
@@ -23,6 +24,8 @@ struct state {
 	struct hf_deltas deltas;
 	struct hf_names living;
 	struct hf_names dead;
+	struct hf_pack_lost lost;
+	struct hf_name lost_to; /* the newest snapshot that needs it */
 	struct hf_session_record last; /* the newest that can be read */
 	uint64_t store_bytes;
 	bool has_store;
@@ -77,8 +80,11 @@ static int load_store(struct state *state, struct hf_error *err)
 	rc = hf_snapshot_load_newest(store, &state->manifest, err);
 	if (rc == HF_ERR_NOTHING)
 		return 0;
-	state->has_snapshot = rc == 0;
-	return rc;
+	if (rc < 0)
+		return rc;
+	state->has_snapshot = true;
+	return hf_snapshot_find_lost(store, &state->manifest.tree, &state->lost,
+				     &state->lost_to, err);
 }
 
 /* By the stat cache: what looks as it did is not read. */
@@ -212,6 +218,17 @@ static void add_open(const struct state *state, const char *location,
 	}
 }
 
+static void add_lost(const struct state *state, struct hf_buffer *out)
+{
+	if (state->lost.count == 0)
+		return;
+	hf_buffer_add_text(out, "lost      ");
+	hf_text_add_lost(out, &state->lost);
+	hf_buffer_add_text(out, ", and snapshot ");
+	hf_text_add_number(out, &state->lost_to);
+	hf_buffer_add_text(out, " cannot be restored in full\n");
+}
+
 /* The command of the last run again, or a blank to fill in. */
 static void add_run(const struct state *state, const char *location,
 		    struct hf_buffer *out)
@@ -294,8 +311,10 @@ static void add_json(const struct state *state, const char *location,
 	add_names(&state->living, out);
 	hf_buffer_add_text(out, ", \"undecided\": ");
 	add_names(&state->dead, out);
-	hf_buffer_printf(out, ", \"protected\": %zu, \"differences\": ",
-			 state->protected_now);
+	hf_buffer_printf(out,
+			 ", \"lost_packs\": %zu, \"protected\": %zu, "
+			 "\"differences\": ",
+			 state->lost.count, state->protected_now);
 	hf_differences_add_json(&state->deltas, out);
 	hf_buffer_add_text(out, ", \"next\": ");
 	hf_report_json_text(next.data, out);
@@ -340,12 +359,14 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 		add_history(&state, &out);
 		add_open(&state, location, &out);
 		add_tree(&state, &out);
+		add_lost(&state, &out);
 		hf_buffer_add_text(&out, "next      ");
 		add_next(&state, location, &out);
 		hf_buffer_add_text(&out, "\n");
 	}
 	hf_output_result(output, &out);
-	return has_differences(&state) || state.dead.count > 0 ?
+	return has_differences(&state) || state.dead.count > 0 ||
+			       state.lost.count > 0 ?
 		       HF_STATUS_DIFFERS :
 		       HF_STATUS_DONE;
 }

@@ -37,7 +37,8 @@ struct hf_archiver {
 };
 
 int hf_archiver_new(const struct hf_store *store,
-		    const struct hf_tree *previous, struct hf_buffer *notes,
+		    const struct hf_tree *previous, uint32_t last_pack,
+		    struct hf_buffer *notes,
 		    struct hf_archiver **ret_archiver, struct hf_error *err)
 {
 	cleanup_archiver struct hf_archiver *archiver = NULL;
@@ -47,6 +48,7 @@ int hf_archiver_new(const struct hf_store *store,
 		return hf_fail_memory(err);
 	archiver->store = store;
 	archiver->previous = previous;
+	archiver->next_pack = last_pack + 1;
 	archiver->notes = notes;
 	*ret_archiver = take_ptr(&archiver);
 	return 0;
@@ -72,6 +74,7 @@ void hf_archiver_free(struct hf_archiver **archiver)
 
 static int need_contents(struct hf_archiver *archiver, struct hf_error *err)
 {
+	uint32_t next;
 	int rc;
 
 	if (archiver->contents)
@@ -80,7 +83,10 @@ static int need_contents(struct hf_archiver *archiver, struct hf_error *err)
 			      archiver->notes, err);
 	if (rc < 0)
 		return rc;
-	archiver->next_pack = hf_contents_next_pack(archiver->contents);
+	/* A pack that is lost has not given its number back. */
+	next = hf_contents_next_pack(archiver->contents);
+	if (next > archiver->next_pack)
+		archiver->next_pack = next;
 	return 0;
 }
 

@@ -19,9 +19,11 @@ struct hf_error;
 #define cleanup_archiver CLEANUP(hf_archiver_free)
 
 /* previous: where contents of the same paths are known to lie; may be NULL.
+ * last_pack: the largest number that was given to a pack, as far as is known.
  * notes may be NULL. */
 MUST_CHECK int hf_archiver_new(const struct hf_store *store,
 			       const struct hf_tree *previous,
+			       uint32_t last_pack,
 			       struct hf_buffer *notes,
 			       struct hf_archiver **ret_archiver,
 			       struct hf_error *err);

@@ -154,20 +154,18 @@ void hf_contents_free(struct hf_contents **contents)
 
 /* -- reading the indexes -------------------------------------------------- */
 
-static bool decode_header(const hf_json_value *header, uint32_t pack,
-			  uint64_t pack_bytes)
+bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,
+			   uint64_t *ret_bytes)
 {
 	uint64_t version;
 	uint64_t number;
-	uint64_t bytes;
 
 	return hf_json_number(hf_json_get(header, "holdfast-index"),
 			      &version) &&
 	       version == HF_PACK_INDEX_VERSION &&
 	       hf_json_number(hf_json_get(header, "pack"), &number) &&
 	       number == pack &&
-	       hf_json_number(hf_json_get(header, "bytes"), &bytes) &&
-	       bytes == pack_bytes;
+	       hf_json_number(hf_json_get(header, "bytes"), ret_bytes);
 }
 
 static int add_line(struct hf_contents *contents, const hf_json_value *line,
@@ -193,6 +191,7 @@ static int add_lines(struct hf_contents *contents, struct hf_lines lines,
 {
 	bool has_header = false;
 	const char *text;
+	uint64_t bytes;
 	size_t len;
 	int rc;
 
@@ -204,7 +203,9 @@ static int add_lines(struct hf_contents *contents, struct hf_lines lines,
 			return rc;
 		if (has_header)
 			rc = add_line(contents, hf_json_root(json), pack, err);
-		else if (!decode_header(hf_json_root(json), pack, pack_bytes))
+		else if (!hf_pack_header_decode(hf_json_root(json), pack,
+						&bytes) ||
+			 bytes != pack_bytes)
 			rc = hf_fail(err, HF_ERR_CORRUPT,
 				     "the index is not that of the pack");
 		if (rc < 0)

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/json.h"
+
 #define HF_PACK_NAME		32	/* bytes of a name */
 #define HF_PACK_SUFFIX		".tar.zst"
 #define HF_PACK_INDEX_SUFFIX	".index"
@@ -22,5 +24,9 @@ void hf_pack_name_format(uint32_t number, const char *suffix,
 /* The number in such a name; false when it is none. */
 bool hf_pack_name_parse(const char *name, const char *suffix,
 			uint32_t *ret_number);
+
+/* The first line of an index: is it that of this pack, and how long is that? */
+bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,
+			   uint64_t *ret_bytes);
 
 #endif /* HF_CORE_PACK_NAME_H */

@@ -233,6 +233,10 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 		rc = hf_snapshot_load_finish(&loading, &taking->loaded, err);
 		if (rc < 0)
 			return rc;
+		rc = hf_pack_forget_lost(taking->store, &taking->loaded.tree,
+					 &taking->result.lost, err);
+		if (rc < 0)
+			return rc;
 		taking->previous = &taking->loaded;
 		taking->result.has_previous = true;
 		taking->result.protected_before =
@@ -251,7 +255,8 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 		return rc;
 	if (taking->previous)
 		(void)hf_scan_use_cache(tree, &taking->loaded.tree);
-	taking->is_stale = is_stale(tree);
+	/* Where the contents of a lost pack lie now must be written down. */
+	taking->is_stale = is_stale(tree) || taking->result.lost.count > 0;
 	return 0;
 }
 
@@ -271,7 +276,8 @@ static int read_and_archive(struct taking *taking, struct hf_error *err)
 		taking->is_changed = true;
 	}
 	rc = hf_archiver_new(taking->store, previous ? &previous->tree : NULL,
-			     options->notes, &archiver, err);
+			     taking->result.lost.last, options->notes,
+			     &archiver, err);
 	if (rc < 0)
 		return rc;
 	sink = hf_archiver_sink(archiver);

@@ -12,6 +12,7 @@
 
 #include "core/compare.h"
 #include "core/manifest.h"
+#include "core/pack_lost.h"
 #include "core/scan.h"
 #include "core/store.h"
 
@@ -21,6 +22,8 @@ struct hf_snapshot_result {
 	bool is_new;		/* a manifest was written */
 	size_t archived;	/* contents */
 	uint64_t archived_bytes;
+	/* What the snapshot before needed; archived again as far as it can be. */
+	struct hf_pack_lost lost;
 };
 
 /* The newest manifest, or HF_ERR_NOTHING "nothing is recorded yet". */

@@ -158,6 +158,15 @@ static void add_verbose(const struct hf_session *session,
 				 "not in this version");
 }
 
+static void add_lost(const struct hf_pack_lost *lost,
+		     const struct hf_text_style *style, struct hf_buffer *out)
+{
+	begin_note(out, style);
+	hf_text_add_lost(out, lost);
+	hf_buffer_add_text(out, "; what the tree still has of that is archived "
+				"again\n");
+}
+
 void hf_report_text_begun(const struct hf_session *session,
 			  const struct hf_deltas *drift,
 			  const struct hf_text_style *style,
@@ -181,6 +190,8 @@ void hf_report_text_begun(const struct hf_session *session,
 					 session->protected_before,
 					 session->protected_count);
 	}
+	if (session->recorded.lost.count > 0)
+		add_lost(&session->recorded.lost, style, out);
 	if (drift != NULL)
 		add_drift(session, drift, style, out);
 	/* What is worth a note does not change from run to run. */

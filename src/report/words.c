@@ -2,6 +2,7 @@
 /* The pieces that lines for a person are made of. */
 #include "report/text.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -231,6 +232,17 @@ void hf_text_add_done(struct hf_buffer *out, const char *operation)
 		}
 	}
 	hf_buffer_add_text(out, operation);
+}
+
+void hf_text_add_lost(struct hf_buffer *out, const struct hf_pack_lost *lost)
+{
+	hf_buffer_printf(out, "pack %06" PRIu32, lost->first);
+	if (lost->count > 1)
+		hf_buffer_printf(out, " and %zu more of the store are",
+				 lost->count - 1);
+	else
+		hf_buffer_add_text(out, " of the store is");
+	hf_buffer_add_text(out, " missing or cut");
 }
 
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,

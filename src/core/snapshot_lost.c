@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Find out which snapshots cannot be restored in full any more. */
+#include "core/snapshot_lost.h"
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "core/pack_name.h"
+#include "core/snapshot.h"
+
+/* The packs that are there, whole or not. */
+static int list_packs(const struct hf_store *store, struct hf_packs *packs,
+		      struct hf_error *err)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	const char *name;
+	enum hf_kind kind;
+	uint32_t pack;
+	int rc;
+
+	rc = hf_directory_open(store->folder_fd[HF_STORE_PACKS], &directory);
+	while (rc >= 0) {
+		rc = hf_directory_next(directory, &name, &kind);
+		if (rc <= 0)
+			break;
+		if (hf_pack_name_parse(name, HF_PACK_SUFFIX, &pack) &&
+		    hf_packs_add(packs, pack, err) < 0)
+			return err->code;
+	}
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot list the packs of '%s'",
+				      HF_QUOTE(store->path));
+	return 0;
+}
+
+/* Has every number up to the last a pack that is whole? */
+static int are_all_whole(const struct hf_store *store,
+			 const struct hf_tree *newest, struct hf_error *err)
+{
+	cleanup_packs struct hf_packs there = HF_PACKS_INIT;
+	cleanup_packs struct hf_packs needed = HF_PACKS_INIT;
+	uint32_t last;
+	int rc;
+
+	rc = list_packs(store, &there, err);
+	if (rc == 0)
+		rc = hf_packs_add_tree(&needed, newest, err);
+	if (rc < 0)
+		return rc;
+	last = there.count > 0 ? there.items[there.count - 1] : 0;
+	if (there.count != last ||
+	    (needed.count > 0 && needed.items[needed.count - 1] > last))
+		return 0;
+	rc = hf_packs_keep_lost(store, &there, err);
+	return rc < 0 ? rc : there.count == 0;
+}
+
+/* Add what one snapshot needs and is lost; 1 when there is anything. */
+static int add_lost(const struct hf_store *store, const struct hf_name *name,
+		    struct hf_packs *packs, struct hf_error *err)
+{
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	cleanup_packs struct hf_packs lost = HF_PACKS_INIT;
+	int rc;
+
+	rc = hf_snapshot_load(store, name, &manifest, err);
+	if (rc < 0)
+		return rc == HF_ERR_CORRUPT ? 0 : rc;
+	rc = hf_packs_add_tree(&lost, &manifest.tree, err);
+	if (rc == 0)
+		rc = hf_packs_keep_lost(store, &lost, err);
+	for (size_t i = 0; rc == 0 && i < lost.count; i++)
+		rc = hf_packs_add(packs, lost.items[i], err);
+	return rc < 0 ? rc : lost.count > 0;
+}
+
+int hf_snapshot_find_lost(const struct hf_store *store,
+			  const struct hf_tree *newest,
+			  struct hf_pack_lost *ret_lost,
+			  struct hf_name *ret_snapshot, struct hf_error *err)
+{
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	cleanup_packs struct hf_packs packs = HF_PACKS_INIT;
+	struct hf_pack_lost lost = {.count = 0};
+	struct hf_name newest_name = {""};
+	int rc;
+
+	rc = are_all_whole(store, newest, err);
+	if (rc == 0)
+		rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < names.count; i++) {
+		rc = add_lost(store, &names.items[i], &packs, err);
+		if (rc < 0)
+			return rc;
+		if (rc > 0)
+			newest_name = names.items[i];
+	}
+	lost.count = packs.count;
+	if (lost.count > 0) {
+		lost.first = packs.items[0];
+		lost.last = packs.items[packs.count - 1];
+		*ret_snapshot = newest_name;
+	}
+	*ret_lost = lost;
+	return 0;
+}

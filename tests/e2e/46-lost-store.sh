@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Parts of the store get lost between two runs: that is said, and what the tree still
+# has is recorded again.
+. "$(dirname "$0")/lib.sh"
+
+make_project project
+cd project
+store=$dir/store
+expect 0 "$holdfast" run --store "$store" -- true
+
+# A pack that is gone: the next run needs it no more, and says so once.
+sleep 0.1
+rm "$store"/packs/000001.tar.zst
+expect 1 "$holdfast" status --store "$store"
+grep -q '^lost .*pack 000001 of the store is missing' "$dir/out" || fail 'status'
+expect 0 "$holdfast" run --store "$store" -- true
+said '^holdfast: note: pack 000001 of the store is missing'
+expect 0 "$holdfast" status --store "$store"
+expect 0 "$holdfast" run --store "$store" -- true
+silent 'about what is healed'
+remember project
+expect 97 "$holdfast" run --store "$store" -- sh -c 'echo >presets.toml'
+unchanged project
+
+# A cut one, and the file has changed meanwhile: its old content is lost for good.
+cp presets.toml "$dir/presets.toml"
+truncate -s 100 "$store"/packs/000002.tar.zst
+echo 'new' >presets.toml
+expect 0 "$holdfast" snapshot --store "$store"
+said '^holdfast: note: pack 000002 of the store is missing or cut'
+expect 1 "$holdfast" status --store "$store"
+grep -q '^lost .*snapshot 1 cannot be restored' "$dir/out" || fail 'status'
+expect 98 "$holdfast" restore --store "$store" --from 1 presets.toml
+[ "$(cat presets.toml)" = new ] || fail 'replaced by what is lost'
