@@ -26,6 +26,11 @@ int hf_project_init(struct hf_project *project,
 			    err);
 	if (rc < 0)
 		return rc;
+	if (!store_option) {
+		rc = hf_store_check_pointer(project->root, err);
+		if (rc < 0)
+			return rc;
+	}
 	return hf_store_locate(store_option, project->root,
 			       &project->store_path, err);
 }

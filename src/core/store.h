@@ -57,6 +57,13 @@ struct hf_store {
 MUST_CHECK int hf_store_locate(const char *option, const char *root,
 			       char **ret_path, struct hf_error *err);
 
+/*
+ * Does the pointer name a store for root that is not there, as when its file system
+ * is not mounted, or cannot be used?  Then a second one must not be made elsewhere:
+ * a failure that names it.
+ */
+MUST_CHECK int hf_store_check_pointer(const char *root, struct hf_error *err);
+
 enum hf_store_open_mode {
 	HF_STORE_MUST_EXIST,	/* HF_ERR_NOTHING "nothing is recorded yet" */
 	HF_STORE_MAKE		/* made when missing; the pointer is written */

@@ -162,8 +162,8 @@ static bool is_store_of(const char *path, const char *root)
 	       strcmp(identity.root, root) == 0;
 }
 
-/* What the pointer says about root, if it can be believed; to free(). */
-static char *pointed(const char *root)
+/* The absolute path that a trustworthy pointer has for root; to free(). */
+static char *read_pointed(const char *root)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int fd = open_common(root);
@@ -182,9 +182,49 @@ static char *pointed(const char *root)
 		return NULL;
 	memcpy(path, line, store_len);
 	path[store_len] = '\0';
-	if (!hf_path_is_absolute(path) || !is_store_of(path, root))
-		return NULL;
-	return take_ptr(&path);
+	return hf_path_is_absolute(path) ? take_ptr(&path) : NULL;
+}
+
+/* What the pointer says about root, if it can be believed; to free(). */
+static char *pointed(const char *root)
+{
+	cleanup_free char *path = read_pointed(root);
+
+	return path && is_store_of(path, root) ? take_ptr(&path) : NULL;
+}
+
+static int fail_away(const char *path, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_SYSTEM,
+		      "cannot find the store '%s', where this project is "
+		      "recorded",
+		      HF_QUOTE(path));
+	return hf_fail_hint(err, "bring it back, or name with --store DIR "
+				 "where it is now or a new one shall be");
+}
+
+int hf_store_check_pointer(const char *root, struct hf_error *err)
+{
+	cleanup_store_identity struct hf_store_identity identity =
+		HF_STORE_IDENTITY_INIT;
+	cleanup_free char *path = read_pointed(root);
+	cleanup_fd int fd = -1;
+	int rc;
+
+	if (!path)
+		return 0;
+	fd = hf_file_open_directory(path);
+	if (fd < 0)
+		return fail_away(path, err);
+	rc = hf_store_check_owner(fd, path, err);
+	if (rc < 0)
+		return rc;
+	/* Whose it is does not matter: one that another root has adopted is
+	 * not ours any more. */
+	rc = hf_store_identity_read(fd, path, &identity, err);
+	if (rc == HF_ERR_SYSTEM && err->sys_errno == ENOENT)
+		return fail_away(path, err);
+	return rc;
 }
 
 void hf_store_point(const char *root, const char *store_path)

@@ -33,3 +33,28 @@ expect 1 "$holdfast" status --store "$store"
 grep -q '^lost .*snapshot 1 cannot be restored' "$dir/out" || fail 'status'
 expect 98 "$holdfast" restore --store "$store" --from 1 presets.toml
 [ "$(cat presets.toml)" = new ] || fail 'replaced by what is lost'
+
+# The whole store is away, and the pointer in .git still names it.
+cd "$dir"
+make_project cloned
+cd cloned
+mkdir .git
+echo 'ref: refs/heads/main' >.git/HEAD
+expect 0 "$holdfast" run --store "$dir/mounted" -- true
+mv "$dir/mounted" "$dir/away"
+for command in 'run -- touch started' 'run --dry-run -- true' status snapshot restore; do
+	case $command in run*) wanted=125 ;; *) wanted=3 ;; esac
+	# shellcheck disable=SC2086	# words are wanted
+	expect $wanted "$holdfast" $command
+	said "^holdfast: cannot find the store '$dir/mounted'" '^holdfast: hint: .*--store'
+done
+[ ! -e started ] || fail 'the command was started without its store'
+[ ! -e "$dir/state/holdfast" ] || fail 'a second store was made'
+mv "$dir/away" "$dir/mounted"
+expect 0 "$holdfast" run -- true
+silent 'about a store that is back'
+rm -rf "$dir/mounted"
+expect 125 "$holdfast" run -- true
+expect 0 "$holdfast" run --store "$dir/new" -- true
+expect 0 "$holdfast" run -- true
+silent 'about a new store that was named'

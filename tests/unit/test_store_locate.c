@@ -225,6 +225,40 @@ Test(store_locate, an_unsafe_pointer_is_ignored)
 	cr_expect_eq(hf_file_stat_path(elsewhere, &stat), -ENOENT);
 }
 
+/* A second store is not made in silence beside one that is away. */
+Test(store_locate, a_store_that_is_away_is_missed)
+{
+	cleanup_free char *away = hf_path_join(s.dir, "away");
+	cleanup_fd int dir_fd = hf_file_open_directory(s.dir);
+	cleanup_fd int mount_fd = -1;
+	struct hf_error err;
+
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), 0);
+	make_git_directory("root/.git");
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), 0);
+	hf_stored_reopen(&s);
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), 0);
+
+	cr_assert_eq(hf_file_rename_at(dir_fd, "store", dir_fd, "away"), 0);
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), HF_ERR_SYSTEM);
+	cr_expect(strstr(err.text, s.store_path), "%s", err.text);
+	cr_expect(strstr(err.hint, "--store"), "%s", err.hint);
+
+	/* What is left where a file system was mounted. */
+	mount_fd = make_directory("store");
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), HF_ERR_SYSTEM);
+	cr_expect(strstr(err.text, s.store_path), "%s", err.text);
+	cr_assert_eq(hf_file_rmdir_at(dir_fd, "store"), 0);
+	cr_assert_eq(hf_file_rename_at(dir_fd, "away", dir_fd, "store"), 0);
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), 0);
+
+	cr_assert_eq(hf_file_set_mode(s.store.dir_fd, 0755), 0);
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), HF_ERR_DENIED);
+	cr_assert_eq(hf_file_set_mode(s.store.dir_fd, 0700), 0);
+	hf_put_file(s.store.dir_fd, "store.json", "damaged");
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), HF_ERR_CORRUPT);
+}
+
 Test(store_locate, a_pointer_of_another_root_is_ignored)
 {
 	cleanup_free char *plain = default_path();
@@ -237,6 +271,7 @@ Test(store_locate, a_pointer_of_another_root_is_ignored)
 	expect_located(NULL, s.store_path);
 	cr_assert_eq(hf_store_adopt(s.store_path, other, other_fd, &err), 0);
 	expect_located(NULL, plain);
+	cr_expect_eq(hf_store_check_pointer(s.root, &err), 0);
 }
 
 Test(store_locate, a_git_file_that_leads_elsewhere_is_not_written_through)
