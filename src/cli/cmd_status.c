@@ -51,12 +51,17 @@ static int load_last(struct state *state, struct hf_error *err)
 	int rc;
 
 	rc = hf_journal_list(&state->project.store, &names, err);
-	if (rc < 0 || names.count == 0)
+	if (rc < 0)
 		return rc;
-	rc = hf_journal_read(&state->project.store,
-			     &names.items[names.count - 1], &state->last, err);
-	state->has_last = rc == 0;
-	return rc;
+	for (size_t i = names.count; i > 0 && !state->has_last; i--) {
+		rc = hf_journal_read(&state->project.store, &names.items[i - 1],
+				     &state->last, err);
+		/* `log` tells of those that are damaged. */
+		if (rc < 0 && rc != HF_ERR_CORRUPT)
+			return rc;
+		state->has_last = rc == 0;
+	}
+	return 0;
 }
 
 static int load_store(struct state *state, struct hf_error *err)

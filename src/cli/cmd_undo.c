@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* holdfast undo: bring back what a restore has replaced. */
+#include <string.h>
+
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "cli/repair.h"
 #include "guard/repair.h"
+
+/* Journals that cannot be read. */
+static void say_notes(struct hf_output *output, const char *lines)
+{
+	while (lines != NULL && *lines != '\0') {
+		const size_t len = strcspn(lines, "\n");
+
+		hf_output_mark(output, "note", "%.*s", (int)len, lines);
+		lines += len + 1;
+	}
+}
 
 static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		struct hf_output *output, int *ret_status, struct hf_error *err)
@@ -11,6 +25,7 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		HF_SESSION_RECORD_INIT;
 	cleanup_tree struct hf_tree now = HF_TREE_INIT;
 	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	const char *argv[2] = { NULL };
 	const struct hf_cli_repair_words words = {
 		.kind = "undo",
@@ -24,7 +39,8 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 	if (rc < 0)
 		return rc;
 	rc = hf_repair_find_undo(&repair->project.store, options->words[0],
-				 &record, err);
+				 &record, &notes, err);
+	say_notes(output, notes.data);
 	if (rc < 0)
 		return rc;
 	argv[0] = record.name.text;

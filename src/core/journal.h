@@ -134,7 +134,11 @@ MUST_CHECK int hf_journal_read(const struct hf_store *store,
 			       struct hf_error *err);
 void hf_session_record_done(struct hf_session_record *record);
 
-/* The names of all sessions, open or not, old to new. */
+/*
+ * The names of all sessions, open or not, old to new.  A journal without a whole
+ * first record, since a crash came before that was on the disk, is that of a
+ * session that never started: neither this nor hf_journal_find_open() names it.
+ */
 MUST_CHECK int hf_journal_list(const struct hf_store *store,
 			       struct hf_names *ret_names,
 			       struct hf_error *err);

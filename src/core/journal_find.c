@@ -49,6 +49,54 @@ int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
 	return 0;
 }
 
+/*
+ * Is this a journal of a session that never started: no record of it reached the
+ * disk before a crash?  A line that is whole and wrong is damage instead; our text
+ * has no NUL byte.  1, 0 or a failure.
+ */
+static int is_blank(int fd, const struct hf_name *name, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
+	if (rc < 0)
+		return fail_journal(err, rc, "read", name);
+	if (text.len == 0)
+		return 1;
+	return hf_journal_good_len(text.data, text.len) == 0 &&
+	       (!memchr(text.data, '\n', text.len) ||
+		memchr(text.data, '\0', text.len));
+}
+
+/* Drop sessions that never started from the names of open journals. */
+static int drop_blank(const struct hf_store *store, struct hf_names *names,
+		      struct hf_error *err)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < names->count; i++) {
+		const struct hf_name *const name = &names->items[i];
+		cleanup_fd int fd = -1;
+		char file_name[HF_JOURNAL_FILE_NAME];
+		int rc;
+
+		hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+		fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
+					  file_name);
+		/* It may have ended since it was listed. */
+		if (fd < 0 && fd != -ENOENT)
+			return fail_journal(err, fd, "open", name);
+		rc = fd < 0 ? 0 : is_blank(fd, name, err);
+		if (rc < 0)
+			return rc;
+		if (rc == 0)
+			names->items[kept++] = *name;
+	}
+	names->count = kept;
+	return 0;
+}
+
 int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
 		    struct hf_error *err)
 {
@@ -61,6 +109,9 @@ int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
 
 	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN, &open,
 			   err);
+	if (rc < 0)
+		return rc;
+	rc = drop_blank(store, &open, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_DONE, &done,
@@ -89,7 +140,7 @@ int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
 enum state {
 	STATE_LIVING,
 	STATE_DEAD,
-	STATE_GONE /* ended since it was listed */
+	STATE_GONE /* ended since it was listed, or never begun */
 };
 
 static int find_state(const struct hf_store *store, const struct hf_name *name,
@@ -111,7 +162,14 @@ static int find_state(const struct hf_store *store, const struct hf_name *name,
 	rc = hf_lock_try(fd, HF_LOCK_SHARED);
 	if (rc < 0 && rc != -EAGAIN)
 		return fail_journal(err, rc, "lock", name);
-	*ret_state = rc == 0 ? STATE_DEAD : STATE_LIVING;
+	if (rc < 0) {
+		*ret_state = STATE_LIVING;
+		return 0;
+	}
+	rc = is_blank(fd, name, err);
+	if (rc < 0)
+		return rc;
+	*ret_state = rc > 0 ? STATE_GONE : STATE_DEAD;
 	return 0;
 }
 

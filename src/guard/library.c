@@ -325,7 +325,7 @@ static int undo(hf_project *project, const char *name,
 	};
 	int rc;
 
-	rc = hf_repair_find_undo(&project->store, name, &record, err);
+	rc = hf_repair_find_undo(&project->store, name, &record, NULL, err);
 	if (rc < 0)
 		return rc;
 	argv[0] = record.name.text;

@@ -15,6 +15,7 @@
 #include "core/project.h"
 #include "core/restore.h"
 
+struct hf_buffer;
 struct hf_error;
 
 /*
@@ -56,11 +57,13 @@ bool hf_repair_has_failed(const struct hf_step *step);
 
 /*
  * The session to undo: the one that was typed, or (NULL) the newest that replaced
- * something and is not undone already.  HF_ERR_USAGE when there is none.
+ * something and is not undone already.  HF_ERR_USAGE when there is none.  Damaged
+ * journals are passed over; notes (may be NULL) gets a line for each.
  */
 MUST_CHECK int hf_repair_find_undo(const struct hf_store *store,
 				   const char *typed,
 				   struct hf_session_record *ret_record,
+				   struct hf_buffer *notes,
 				   struct hf_error *err);
 
 /* What it takes to undo it: the plan, and the tree that the plan borrows from. */

@@ -69,6 +69,10 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 	int rc;
 
 	rc = hf_journal_read(store, name, &record, err);
+	if (rc == HF_ERR_CORRUPT)
+		return hf_fail_hint(err, "look: holdfast status; put the tree "
+					 "back: holdfast restore; accept it as "
+					 "it is: holdfast snapshot");
 	if (rc < 0)
 		return rc;
 	if (record.snapshot && record.snapshot[0] != '\0') {

@@ -2,6 +2,7 @@
 /* Which session to undo, and what that takes. */
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "guard/repair.h"
@@ -51,7 +52,7 @@ static bool is_candidate(struct undone *undone,
 
 static int find_newest(const struct hf_store *store,
 		       struct hf_session_record *ret_record,
-		       struct hf_error *err)
+		       struct hf_buffer *notes, struct hf_error *err)
 {
 	cleanup_names struct hf_names names = HF_NAMES_INIT;
 	CLEANUP(undone_done) struct undone undone = { .names = NULL };
@@ -68,6 +69,12 @@ static int find_newest(const struct hf_store *store,
 			HF_SESSION_RECORD_INIT;
 
 		rc = hf_journal_read(store, &names.items[i - 1], &record, err);
+		if (rc == HF_ERR_CORRUPT) {
+			if (notes)
+				hf_buffer_printf(notes, "passed over: %s\n",
+						 err->text);
+			continue;
+		}
 		if (rc < 0)
 			return rc;
 		if (!is_candidate(&undone, &record))
@@ -84,13 +91,13 @@ static int find_newest(const struct hf_store *store,
 
 int hf_repair_find_undo(const struct hf_store *store, const char *typed,
 			struct hf_session_record *ret_record,
-			struct hf_error *err)
+			struct hf_buffer *notes, struct hf_error *err)
 {
 	struct hf_name name;
 	int rc;
 
 	if (!typed)
-		return find_newest(store, ret_record, err);
+		return find_newest(store, ret_record, notes, err);
 	rc = hf_store_resolve(store, HF_STORE_SESSIONS, typed, &name, err);
 	if (rc < 0)
 		return rc;

@@ -33,6 +33,7 @@ expect 1 "$holdfast" status --store "$store"
 grep -q '^lost .*snapshot 1 cannot be restored' "$dir/out" || fail 'status'
 expect 98 "$holdfast" restore --store "$store" --from 1 presets.toml
 [ "$(cat presets.toml)" = new ] || fail 'replaced by what is lost'
+expect 0 "$holdfast" snapshot --store "$store"	# settles it
 
 # The whole store is away, and the pointer in .git still names it.
 cd "$dir"
@@ -58,3 +59,21 @@ expect 125 "$holdfast" run -- true
 expect 0 "$holdfast" run --store "$dir/new" -- true
 expect 0 "$holdfast" run -- true
 silent 'about a new store that was named'
+
+# A crash came before the first record of a journal was on the disk; another journal
+# is damaged.
+cd "$dir/project"
+: >"$store/sessions/000097-20260101T000000Z.open"
+head -c 300 /dev/zero >"$store/sessions/000098-20260101T000000Z.open"
+expect 97 "$holdfast" run --store "$store" -- sh -c 'echo >presets.toml'
+printf '{}\n{}\n' >"$store/sessions/000500-20260101T000000Z.done"
+expect 1 "$holdfast" status --store "$store"
+expect 0 "$holdfast" undo --store "$store"
+said '^holdfast: note: passed over: .*session 000500'
+[ "$(cat presets.toml)" = '' ] || fail 'not undone'
+expect 0 "$holdfast" snapshot --store "$store"
+printf '{}\n{}\n' >"$store/sessions/000600-20260101T000000Z.open"
+expect 125 "$holdfast" run --store "$store" -- true
+said '^holdfast: cannot read .*session 000600' '^holdfast: hint: .*holdfast snapshot'
+expect 0 "$holdfast" snapshot --store "$store"
+expect 0 "$holdfast" run --store "$store" -- true
