@@ -23,6 +23,11 @@ static const char *const folder_names[HF_STORE_FOLDERS] = {
 	[HF_STORE_KEPT] = "kept",
 };
 
+const char *hf_store_folder_name(enum hf_store_folder folder)
+{
+	return folder_names[folder];
+}
+
 static int fail_store(struct hf_error *err, int rc, const char *verb,
 		      const char *path)
 {

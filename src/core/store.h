@@ -36,6 +36,9 @@ enum hf_store_folder {
 	HF_STORE_FOLDERS	/* how many */
 };
 
+/* "packs", ... */
+const char *hf_store_folder_name(enum hf_store_folder folder);
+
 struct hf_store {
 	char *path;		/* canonical */
 	char *root;		/* canonical path of the root it belongs to */

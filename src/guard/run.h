@@ -6,6 +6,7 @@
  *	run_arm.c	arm the watch
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
+ *	run_store.c	is the store at the end what it was
  *	run_settle.c	end: look, compare, restore, close the journal
  *
  * Before the fork all of it is built in front; afterwards guard has its own copy
@@ -22,12 +23,20 @@ struct hf_place {
 	bool is_file;		/* path itself, not what is in it */
 };
 
+/* What the store must still have at the end. */
+struct hf_run_store {
+	struct hf_stat manifest;
+	struct hf_packs packs;
+	struct hf_stat *pack_stats;	/* of each */
+};
+
 struct hf_run {
 	struct hf_session session;
 	struct hf_project *project;
 	const struct hf_session_options *options;
 	struct hf_scan_options scan;
 	struct hf_journal journal;
+	struct hf_run_store store;
 	/* -- the watch, in guard -- */
 	struct hf_watch *watch;
 	struct hf_place *places;
@@ -53,6 +62,15 @@ void hf_run_alarm(void *context, struct hf_job *job);
 void hf_run_watch_again(struct hf_run *run);
 /* Read what is still in the queue. */
 void hf_run_drain(struct hf_run *run);
+
+/* -- run_store.c -- */
+
+/* Remember which files of the store the session needs. */
+MUST_CHECK int hf_run_mark_store(struct hf_run *run, struct hf_error *err);
+/* HF_ERR_CORRUPT when one of them is gone, or is not what it was. */
+MUST_CHECK int hf_run_check_store(const struct hf_run *run,
+				  struct hf_error *err);
+void hf_run_store_done(struct hf_run_store *mark);
 
 /* -- run_settle.c -- */
 

@@ -295,7 +295,7 @@ static void decide_status(struct hf_run *run)
 	struct hf_session *const session = &run->session;
 
 	if (has_stuck(session) || session->unended > 0 ||
-	    session->look_failed) {
+	    session->look_failed || session->is_store_lost) {
 		session->status = HF_SESSION_UNRESTORED;
 		session->exit_status = HF_STATUS_UNDECIDED;
 	} else if (session->violations.count > 0) {
@@ -375,6 +375,11 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	/* From here on the content speaks; our own restore needs no events. */
 	hf_watch_free(&run->watch);
 	session->has_looked = false;
+	/* First, since what cannot be restored then is a consequence. */
+	if (hf_run_check_store(run, &err) < 0) {
+		hf_run_fail(run, &err);
+		session->is_store_lost = true;
+	}
 	rc = restore_locked(run, &err);
 	if (rc < 0) {
 		hf_run_fail(run, &err);

@@ -282,6 +282,9 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 	rc = begin_journal(run, err);
 	if (rc < 0)
 		return rc;
+	rc = hf_run_mark_store(run, err);
+	if (rc < 0)
+		return rc;
 	tell_begun(run, previous);
 	return 0;
 }
@@ -416,6 +419,7 @@ static void fill_result(const struct hf_job_result *job,
 static void run_done(struct hf_run *run)
 {
 	hf_journal_close(&run->journal);
+	hf_run_store_done(&run->store);
 	hf_watch_free(&run->watch);
 	hf_processes_done(&run->suspects);
 	hf_free_pointee(&run->places);
@@ -449,6 +453,7 @@ int hf_session_run(struct hf_project *project,
 		.options = options,
 		.scan = hf_project_scan_options(project, options->argv),
 		.journal = HF_JOURNAL_INIT,
+		.store = { .packs = HF_PACKS_INIT },
 		.suspects = HF_PROCESSES_INIT,
 	};
 	struct hf_job_result job = { 0 };

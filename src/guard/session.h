@@ -94,6 +94,7 @@ struct hf_session {
 	int64_t ended_ns;		/* 0 while running */
 	bool was_stopped;		/* a change that landed ended the command */
 	bool is_survivor;		/* guard or front died */
+	bool is_store_lost;		/* the command has damaged the store */
 	bool look_failed;		/* the end could not be looked at */
 	bool has_looked;		/* every entry was compared at the end */
 	bool is_watch_complete;
