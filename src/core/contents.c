@@ -177,8 +177,9 @@ static int add_line(struct hf_contents *contents, const hf_json_value *line,
 	uint64_t size;
 
 	if (!digits || hf_hash_parse(digits, &hash) < 0 ||
-	    !hf_json_number(hf_json_get(line, "size"), &size) ||
-	    !hf_json_number(hf_json_get(line, "offset"), &location.offset))
+	    !hf_json_large_number(hf_json_get(line, "size"), &size) ||
+	    !hf_json_large_number(hf_json_get(line, "offset"),
+				  &location.offset))
 		return hf_fail(err, HF_ERR_CORRUPT, "an index line is wrong");
 	/* The first pack that has it stays the one that is named. */
 	if (hf_contents_find(contents, &hash, size))

@@ -313,7 +313,7 @@ static const char *decode_numbers(const struct members *members,
 	    (!rdev || hf_parse_u64(rdev, strlen(rdev), 10, &stat->rdev) < 0))
 		return "its device number is wrong";
 	if (has(members, SIZE) &&
-	    !hf_json_number(members->values[SIZE], &stat->size))
+	    !hf_json_large_number(members->values[SIZE], &stat->size))
 		return "its size is wrong";
 	if (has(members, CONTENT) &&
 	    !decode_content(text_of(members, CONTENT), entry))

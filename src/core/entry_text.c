@@ -55,6 +55,15 @@ void hf_time_encode(int64_t time_ns, struct hf_buffer *out)
 	hf_buffer_add_decimal(out, ns % NS_PER_S, 9);
 }
 
+void hf_number_encode(uint64_t number, struct hf_buffer *out)
+{
+	const size_t quote_len = number > HF_JSON_NUMBER_MAX ? 1 : 0;
+
+	hf_buffer_add(out, "\"", quote_len);
+	hf_buffer_add_decimal(out, number, 1);
+	hf_buffer_add(out, "\"", quote_len);
+}
+
 void hf_text_encode(const char *key, const char *text, struct hf_buffer *out)
 {
 	const size_t len = strlen(text);
@@ -161,7 +170,7 @@ void hf_entry_encode(const struct hf_entry *entry, struct hf_buffer *out)
 		add_text(out, "link", entry->link);
 	if (kind == HF_KIND_FILE) {
 		hf_buffer_add_text(out, ",\"size\":");
-		hf_buffer_add_decimal(out, entry->stat.size, 1);
+		hf_number_encode(entry->stat.size, out);
 	}
 	if (kind != HF_KIND_ABSENT)
 		add_metadata(entry, out);

@@ -25,6 +25,9 @@ void hf_time_encode(int64_t time_ns, struct hf_buffer *out);
 /* -EINVAL when it is none. */
 MUST_CHECK int hf_time_decode(const char *text, int64_t *ret_time_ns);
 
+/* A number, as a string where it exceeds HF_JSON_NUMBER_MAX. */
+void hf_number_encode(uint64_t number, struct hf_buffer *out);
+
 /* "KEY":"TEXT", and the bytes where they are needed; no comma. */
 void hf_text_encode(const char *key, const char *text, struct hf_buffer *out);
 /*

@@ -14,9 +14,6 @@
 #include "base/text.h"
 #include "core/json_text.h"
 
-/* The first whole number that a double cannot tell from its successor. */
-#define NUMBER_END 9007199254740992.0
-
 struct hf_json {
 	cJSON *root;
 	char *name;		/* of a document; NULL for a line */
@@ -310,11 +307,20 @@ bool hf_json_number(const hf_json_value *value, uint64_t *ret_number)
 	if (!cJSON_IsNumber(value))
 		return false;
 	number = value->valuedouble;
-	if (!(number >= 0.0 && number < NUMBER_END) ||
+	if (!(number >= 0.0 && number <= (double)HF_JSON_NUMBER_MAX) ||
 	    (double)(uint64_t)number != number)
 		return false;
 	*ret_number = (uint64_t)number;
 	return true;
+}
+
+bool hf_json_large_number(const hf_json_value *value, uint64_t *ret_number)
+{
+	const char *const digits = hf_json_string(value);
+
+	return digits ? hf_parse_u64(digits, strlen(digits), 10, ret_number) ==
+				0
+		      : hf_json_number(value, ret_number);
 }
 
 bool hf_json_bool(const hf_json_value *value, bool *ret_bool)

@@ -22,6 +22,9 @@ struct hf_error;
 #define HF_JSON_DOCUMENT_MAX	((size_t)1 << 20)	/* bytes of a policy */
 #define HF_JSON_LINE_MAX	((size_t)1 << 20)	/* bytes of one line */
 
+/* 2^53 - 1: the next whole number a double cannot tell from its successor. */
+#define HF_JSON_NUMBER_MAX	UINT64_C(9007199254740991)
+
 struct hf_json;		/* a parsed document or line; root value */
 /* Opaque here; borrowed from the document. */
 typedef struct cJSON hf_json_value;
@@ -60,9 +63,11 @@ const char *hf_json_key(const hf_json_value *value);
 const hf_json_value *hf_json_get(const hf_json_value *object, const char *key);
 /* NULL when it is no string. */
 const char *hf_json_string(const hf_json_value *value);
-/* A whole number from 0 to 2^53 - 1 (all that a double tells apart); false when
+/* A whole number from 0 to HF_JSON_NUMBER_MAX (all that a double tells apart); false when
  * it is none. */
 bool hf_json_number(const hf_json_value *value, uint64_t *ret_number);
+/* The same, or a string of decimal digits: as a number above that is written. */
+bool hf_json_large_number(const hf_json_value *value, uint64_t *ret_number);
 bool hf_json_bool(const hf_json_value *value, bool *ret_bool);
 /* "an object", "a string", ...: for "expected ..., got ...". */
 const char *hf_json_kind(const hf_json_value *value);

@@ -298,9 +298,9 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 	hf_buffer_add_text(members, "{\"hash\":\"");
 	hf_buffer_add_text(members, hf_hash_format(hash, digits));
 	hf_buffer_add_text(members, "\",\"size\":");
-	hf_buffer_add_decimal(members, writer->size, 1);
+	hf_number_encode(writer->size, members);
 	hf_buffer_add_text(members, ",\"offset\":");
-	hf_buffer_add_decimal(members, writer->offset, 1);
+	hf_number_encode(writer->offset, members);
 	hf_buffer_add_text(members, ",");
 	hf_text_encode("path", path, members);
 	hf_buffer_add_text(members, "}\n");
