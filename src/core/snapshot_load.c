@@ -31,6 +31,18 @@ static int open_manifest(const struct hf_store *store,
 	return fd;
 }
 
+/* Which other snapshot is right only a person can say. */
+static int add_cure(const struct hf_name *name, struct hf_error *err)
+{
+	if (err->code != HF_ERR_CORRUPT)
+		return err->code;
+	return hf_fail_hint(err, "no other one is used in its place: 'holdfast "
+				 "log' lists them, 'holdfast restore --from N' "
+				 "takes one; to record anew, move '%s' out of "
+				 "'snapshots' in the store",
+			    name->text);
+}
+
 static int read_manifest(int fd, const struct hf_name *name,
 			 struct hf_manifest *ret_manifest, struct hf_error *err)
 {
@@ -46,8 +58,9 @@ static int read_manifest(int fd, const struct hf_name *name,
 	rc = hf_buffer_check(&label, err);
 	if (rc < 0)
 		return rc;
-	return hf_manifest_decode(label.data, text.data ? text.data : "",
-				  text.len, ret_manifest, err);
+	rc = hf_manifest_decode(label.data, text.data ? text.data : "",
+				text.len, ret_manifest, err);
+	return rc < 0 ? add_cure(name, err) : 0;
 }
 
 static int find_newest(const struct hf_store *store, struct hf_name *ret_name,

@@ -77,3 +77,20 @@ expect 125 "$holdfast" run --store "$store" -- true
 said '^holdfast: cannot read .*session 000600' '^holdfast: hint: .*holdfast snapshot'
 expect 0 "$holdfast" snapshot --store "$store"
 expect 0 "$holdfast" run --store "$store" -- true
+
+# The newest manifest is cut: nothing older is taken for it, and the way out is said.
+echo 'newer' >presets.toml
+expect 0 "$holdfast" snapshot --store "$store"
+newest=$(basename "$(ls "$store"/snapshots/* | tail -n 1)")
+truncate -s -10 "$store/snapshots/$newest"
+for command in 'run -- touch started' status snapshot; do
+	case $command in run*) wanted=125 ;; *) wanted=3 ;; esac
+	# shellcheck disable=SC2086	# words are wanted
+	expect $wanted "$holdfast" ${command%% *} --store "$store" ${command#"${command%% *}"}
+	said "^holdfast: cannot read 'snapshot $newest': its end is missing" \
+		"^holdfast: hint: no other one is used.*move '$newest' out of"
+done
+[ ! -e started ] || fail 'the command was started'
+expect 0 "$holdfast" restore --store "$store" --from 1 personas.toml
+mv "$store/snapshots/$newest" "$dir"
+expect 0 "$holdfast" run --store "$store" -- true

@@ -90,4 +90,8 @@ Test(snapshot_load, a_damaged_manifest_is_named)
 	cr_expect_eq(hf_snapshot_load_newest(&s.store, &loaded, &err),
 		     HF_ERR_CORRUPT);
 	cr_expect(strstr(err.text, taken.name.text), "%s", err.text);
+	/* What to do, and that nothing was done instead. */
+	cr_expect(strstr(err.hint, taken.name.text), "%s", err.hint);
+	cr_expect(strstr(err.hint, "no other one is used"), "%s", err.hint);
+	cr_expect_lt(strlen(err.hint), sizeof(err.hint) - 1);
 }
