@@ -2,6 +2,8 @@
 /* Read a snapshot's manifest from the store. */
 #include "core/snapshot_load.h"
 
+#include <string.h>
+
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "core/snapshot.h"
@@ -46,6 +48,7 @@ static int add_cure(const struct hf_name *name, struct hf_error *err)
 static int read_manifest(int fd, const struct hf_name *name,
 			 struct hf_manifest *ret_manifest, struct hf_error *err)
 {
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	int rc;
@@ -59,8 +62,18 @@ static int read_manifest(int fd, const struct hf_name *name,
 	if (rc < 0)
 		return rc;
 	rc = hf_manifest_decode(label.data, text.data ? text.data : "",
-				text.len, ret_manifest, err);
-	return rc < 0 ? add_cure(name, err) : 0;
+				text.len, &manifest, err);
+	/* Its hash is right, but it is another's, or an old one under a new name. */
+	if (rc == 0 && strcmp(manifest.name.text, name->text) != 0)
+		rc = hf_fail(err, HF_ERR_CORRUPT,
+			     "cannot read '%s': it is snapshot %s by what is "
+			     "in it",
+			     label.data, manifest.name.text);
+	if (rc < 0)
+		return add_cure(name, err);
+	*ret_manifest = manifest;
+	manifest = (struct hf_manifest)HF_MANIFEST_INIT;
+	return 0;
 }
 
 static int find_newest(const struct hf_store *store, struct hf_name *ret_name,

@@ -95,3 +95,23 @@ Test(snapshot_load, a_damaged_manifest_is_named)
 	cr_expect(strstr(err.hint, "no other one is used"), "%s", err.hint);
 	cr_expect_lt(strlen(err.hint), sizeof(err.hint) - 1);
 }
+
+/* An old manifest under a newer name would be taken for the newest state. */
+Test(snapshot_load, a_manifest_under_another_name_is_refused)
+{
+	static const char renamed[] = "000007-20260101T000000Z";
+	const int fd = s.store.folder_fd[HF_STORE_SNAPSHOTS];
+	cleanup_manifest struct hf_manifest taken = HF_MANIFEST_INIT;
+	struct hf_manifest loaded = HF_MANIFEST_INIT;
+	struct hf_snapshot_result result;
+	struct hf_error err;
+
+	hf_put_file(s.root_fd, "a.toml", "x");
+	hf_stored_take(&s, &taken, &result);
+	cr_assert_eq(hf_file_rename_at(fd, taken.name.text, fd, renamed), 0);
+	cr_expect_eq(hf_snapshot_load_newest(&s.store, &loaded, &err),
+		     HF_ERR_CORRUPT);
+	cr_expect(strstr(err.text, renamed), "%s", err.text);
+	cr_expect(strstr(err.text, taken.name.text), "%s", err.text);
+	cr_expect_neq(err.hint[0], '\0');
+}
