@@ -149,19 +149,24 @@ static int make_identity(struct hf_store *store, const char *root, int root_fd,
 
 static int open_folders(struct hf_store *store, struct hf_error *err)
 {
+	bool is_made = false;
+	int rc;
+
 	for (size_t i = 0; i < HF_STORE_FOLDERS; i++) {
 		const char *const name = folder_names[i];
-		int rc;
 
 		rc = hf_file_mkdir_at(store->dir_fd, name, 0700);
 		if (rc < 0 && rc != -EEXIST)
 			return fail_store(err, rc, "write to", store->path);
+		is_made |= rc == 0;
 		rc = hf_file_open_directory_at(store->dir_fd, name);
 		if (rc < 0)
 			return fail_store(err, rc, "open", store->path);
 		store->folder_fd[i] = rc;
 	}
-	return 0;
+	/* What is recorded in a folder lasts no longer than its name. */
+	rc = is_made ? hf_file_sync(store->dir_fd) : 0;
+	return rc < 0 ? fail_store(err, rc, "flush", store->path) : 0;
 }
 
 static int open_store(struct hf_store *store, const char *path,

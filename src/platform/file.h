@@ -150,7 +150,7 @@ MUST_CHECK int hf_file_unlink_at(int dir_fd, const char *name);
 MUST_CHECK int hf_file_rmdir_at(int dir_fd, const char *name);
 /* Less the umask, as hf_file_mknod_at(). */
 MUST_CHECK int hf_file_mkdir_at(int dir_fd, const char *name, uint32_t mode);
-/* Every missing directory of an absolute path, mode 0700. */
+/* Every missing directory of an absolute path, mode 0700; they are on the disk. */
 MUST_CHECK int hf_file_mkdir_path(const char *path);
 MUST_CHECK int hf_file_symlink_at(const char *text, int dir_fd,
 				  const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making, opening, adopting, sweeping a store while calls fail or it dies. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,30 @@ Test(store_faults, making_one)
 	};
 
 	fault_loop(&fault_case, 30);
+}
+
+/* After a power cut a new store is there, however many directories were made. */
+Test(store_faults, each_directory_made_is_on_the_disk)
+{
+	unsigned synced = 0;
+	bool fired = true;
+
+	for (unsigned n = 1; fired; n++) {
+		char path[HF_PATH_MAX];
+		struct hf_error err;
+		int rc;
+
+		(void)snprintf(path, sizeof(path), "%s/%u/y/store", s.dir, n);
+		fault_arm(n, EIO, false);
+		rc = open_at(path, HF_STORE_MAKE, &err);
+		fired = fault_disarm();
+		if (fired && strcmp(fault_call(), "fsync") == 0) {
+			synced++;
+			cr_expect_lt(rc, 0);
+		}
+	}
+	/* Three names, store.json with its own, the folders. */
+	cr_expect_eq(synced, 6);
 }
 
 static void make_body(void *context)

@@ -89,6 +89,16 @@ int hf_file_mkdir_at(int dir_fd, const char *name, uint32_t mode)
 	return HF_CALL(mkdirat(dir_fd, name, (mode_t)mode));
 }
 
+/* The name of a directory that was made is on the disk. */
+static int sync_parent(const char *path)
+{
+	const size_t len = (size_t)(strrchr(path, '/') - path);
+	cleanup_free char *parent = strndup(path, len > 0 ? len : 1);
+	cleanup_fd int fd = parent ? hf_file_open_directory(parent) : -ENOMEM;
+
+	return fd < 0 ? fd : hf_file_sync(fd);
+}
+
 /* Make one directory unless it is there, reached through a link or not. */
 static int make_directory(const char *path)
 {
@@ -98,7 +108,7 @@ static int make_directory(const char *path)
 	/* Not only -EEXIST: read-only and automounted parents say otherwise. */
 	if (rc < 0 && stat(path, &st) == 0)
 		return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
-	return rc;
+	return rc < 0 ? rc : sync_parent(path);
 }
 
 int hf_file_mkdir_path(const char *path)
