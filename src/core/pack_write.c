@@ -36,8 +36,13 @@
 #define PLAIN_NUMBER_MAX INT64_C(077777777777)
 #define PLAIN_ID_MAX	 0777777u
 
-/* Where files from outside the root are in the archive. */
-#define OUTSIDE "outside"
+/*
+ * Where files from outside the root are in the archive.  A name at the top of the
+ * root that is this, with any number of marks behind it, gets one mark more: so no
+ * two paths have one name.
+ */
+#define OUTSIDE	     "outside"
+#define OUTSIDE_MARK "~"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -176,13 +181,41 @@ struct hf_location hf_pack_next_location(const struct hf_pack_writer *writer)
 	return location;
 }
 
+/* Of the first component, if that could be taken for OUTSIDE; else 0. */
+static size_t marked_len(const char *path)
+{
+	const size_t len = strcspn(path, "/");
+
+	if (strncmp(path, OUTSIDE, strlen(OUTSIDE)) != 0 ||
+	    strlen(OUTSIDE) + strspn(path + strlen(OUTSIDE), OUTSIDE_MARK) !=
+		    len)
+		return 0;
+	return len;
+}
+
+/* The name in the archive; to free(), NULL when out of memory. */
+static char *member_name(const char *path)
+{
+	const size_t marked = marked_len(path);
+	cleanup_buffer struct hf_buffer name = HF_BUFFER_INIT;
+
+	if (hf_path_is_absolute(path))
+		return hf_path_join(OUTSIDE, path + 1);
+	hf_buffer_add(&name, path, marked);
+	hf_buffer_add_text(&name, marked > 0 ? OUTSIDE_MARK : "");
+	hf_buffer_add_text(&name, path + marked);
+	return hf_buffer_take(&name);
+}
+
 /* Does a tar header have room for it, as libarchive fills it? */
 static bool fits_plain(const struct hf_entry *entry)
 {
-	const size_t prefix_len =
-		hf_path_is_absolute(entry->path) ? strlen(OUTSIDE) : 0;
+	const size_t added_len =
+		hf_path_is_absolute(entry->path)   ? strlen(OUTSIDE)
+		: marked_len(entry->path) > 0	   ? strlen(OUTSIDE_MARK)
+						   : 0;
 
-	return prefix_len + strlen(entry->path) <= PLAIN_NAME_MAX &&
+	return added_len + strlen(entry->path) <= PLAIN_NAME_MAX &&
 	       entry->stat.size <= PLAIN_NUMBER_MAX &&
 	       entry->stat.mtime_ns >= 0 &&
 	       entry->stat.mtime_ns / NS_PER_S <= PLAIN_NUMBER_MAX &&
@@ -236,9 +269,7 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 			       "cannot archive '%s': "
 			       "it is too large",
 			       HF_QUOTE(entry->path));
-	name = hf_path_is_absolute(entry->path)
-		       ? hf_path_join(OUTSIDE, entry->path + 1)
-		       : strdup(entry->path);
+	name = member_name(entry->path);
 	if (!name || !set_header(writer->entry, entry, name))
 		return hf_fail_memory(err);
 	if (!writer->is_open) {

@@ -78,3 +78,25 @@ expect 0 "$holdfast" run --store "$store" --protect '**' -- true
 silent 'an unchanged tree with its store in it'
 expect 97 "$holdfast" run --store "$store" --protect '**' -- rm -r sub
 [ -e sub/a.toml ] || fail 'not put back'
+
+# A folder of the project that is called like the one for files from outside.
+cd "$dir"
+mkdir -p "twin/outside$dir/outside/app" twin/outside~
+cd twin
+echo 'inside' >"outside$dir/outside/app/settings.toml"
+echo 'marked' >outside~/a.toml
+expect 0 "$holdfast" snapshot --store "$dir/twin.store" --protect 'outside*/' \
+	--protect "$dir/outside/app/settings.toml"
+mkdir "$dir/unpacked"
+for pack in "$dir"/twin.store/packs/*.tar.zst; do
+	tar --zstd -xf "$pack" -C "$dir/unpacked"
+done
+cd "$dir/unpacked"
+[ "$(cat "outside$dir/outside/app/settings.toml")" = 'colour = 1' ] || fail 'outside'
+[ "$(cat "outside~$dir/outside/app/settings.toml")" = inside ] || fail 'outside~'
+[ "$(cat outside~~/a.toml)" = marked ] || fail 'outside~~'
+cd "$dir/twin"
+echo 'damaged' >outside~/a.toml
+expect 0 "$holdfast" restore --store "$dir/twin.store" --protect 'outside*/' \
+	--protect "$dir/outside/app/settings.toml"
+[ "$(cat outside~/a.toml)" = marked ] || fail 'not put back'
