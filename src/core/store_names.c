@@ -58,14 +58,18 @@ bool hf_name_parse(const char *text, struct hf_name *ret_name)
 	return parse(text, "", ret_name);
 }
 
-uint64_t hf_name_number(const struct hf_name *name)
+/* Of a text that begins with a name. */
+static uint64_t number_of(const char *text)
 {
 	uint64_t number = 0;
 
-	/* A name has passed hf_name_parse(). */
-	(void)!hf_parse_u64(name->text, strspn(name->text, "0123456789"), 10,
-			    &number);
+	(void)!hf_parse_u64(text, strspn(text, "0123456789"), 10, &number);
 	return number;
+}
+
+uint64_t hf_name_number(const struct hf_name *name)
+{
+	return number_of(name->text);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -163,32 +167,41 @@ static int list_all(const struct hf_store *store, enum hf_store_folder folder,
 	return 0;
 }
 
+/* The largest number of a folder, whatever stands behind the names. */
+static int find_last(int folder_fd, uint64_t *ret_number)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	uint64_t last = 0;
+	const char *text;
+	enum hf_kind kind;
+	int rc;
+
+	rc = hf_directory_open(folder_fd, &directory);
+	while (rc >= 0) {
+		rc = hf_directory_next(directory, &text, &kind);
+		if (rc <= 0)
+			break;
+		if (name_len(text) > 0 && number_of(text) > last)
+			last = number_of(text);
+	}
+	if (rc == 0)
+		*ret_number = last;
+	return rc;
+}
+
 int hf_store_next_name(const struct hf_store *store,
 		       enum hf_store_folder folder, struct hf_name *ret_name,
 		       struct hf_error *err)
 {
-	cleanup_names struct hf_names first = HF_NAMES_INIT;
-	cleanup_names struct hf_names second = HF_NAMES_INIT;
-	struct hf_names lists[2] = {HF_NAMES_INIT, HF_NAMES_INIT};
 	struct hf_short_text time;
-	uint64_t number = 0;
+	uint64_t number;
 	const char *t;
 	int rc;
 
-	rc = list_all(store, folder, lists, err);
-	first = lists[0];
-	second = lists[1];
+	rc = find_last(store->folder_fd[folder], &number);
 	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < 2; i++) {
-		const size_t count = lists[i].count;
-		uint64_t last;
-
-		if (count == 0)
-			continue;
-		last = hf_name_number(&lists[i].items[count - 1]);
-		number = last > number ? last : number;
-	}
+		return hf_fail_system(err, rc, "cannot list the store '%s'",
+				      HF_QUOTE(store->path));
 	if (number >= NUMBER_MAX)
 		return hf_fail(err, HF_ERR_LIMIT,
 			       "cannot name anything new in '%s'",

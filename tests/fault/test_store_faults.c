@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making, opening, adopting, sweeping a store while calls fail or it dies. */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,28 @@ static int names(void *context, struct hf_error *err)
 		rc = hf_store_locate(s.store_path, s.root, &path, err);
 	free(path);
 	return rc;
+}
+
+/* Every run asks for a name, in a folder that grows with each. */
+Test(store_faults, the_next_name_takes_one_listing)
+{
+	cleanup_names struct hf_names list = HF_NAMES_INIT;
+	struct hf_name name;
+	struct hf_error err;
+	unsigned listing;
+
+	fault_arm(UINT_MAX, EIO, false);
+	cr_assert_eq(hf_store_list(&s.store, HF_STORE_SESSIONS, ".done", &list,
+				   &err),
+		     0);
+	listing = fault_count();
+	(void)fault_disarm();
+	fault_arm(UINT_MAX, EIO, false);
+	cr_assert_eq(hf_store_next_name(&s.store, HF_STORE_SESSIONS, &name,
+					&err),
+		     0);
+	cr_expect_leq(fault_count(), listing);
+	(void)fault_disarm();
 }
 
 static void put_name(void *context)
