@@ -147,6 +147,9 @@ static void add_where(const struct state *state, struct hf_buffer *out)
 				 hf_format_size(&size, state->store_bytes));
 	else
 		hf_buffer_add_text(out, " (not made yet)\n");
+	if (state->project.policy.has_retention)
+		hf_buffer_add_text(out, "retention without effect in this "
+					"version: nothing is ever removed\n");
 	hf_buffer_add_text(out, "layers    watch, look at the content at the "
 				"end; no gate in this version\n");
 }

@@ -158,6 +158,15 @@ static void add_verbose(const struct hf_session *session,
 				 "not in this version");
 }
 
+static void add_retention(const struct hf_text_style *style,
+			  struct hf_buffer *out)
+{
+	begin_note(out, style);
+	hf_buffer_add_text(out, "\"retention\" in the policy has no effect in "
+				"this version: nothing in the store is ever "
+				"removed\n");
+}
+
 static void add_lost(const struct hf_pack_lost *lost,
 		     const struct hf_text_style *style, struct hf_buffer *out)
 {
@@ -176,6 +185,8 @@ void hf_report_text_begun(const struct hf_session *session,
 		return;
 	if (session->is_first)
 		add_first(session, style, out);
+	if (session->is_first && session->project->policy.has_retention)
+		add_retention(style, out);
 	if (style->is_verbose)
 		add_verbose(session, style, out);
 	if (session->has_policy_changed) {

@@ -55,6 +55,11 @@ END
 guard() { wanted=$1; shift; expect "$wanted" "$holdfast" run "$@"; }
 guard 0 -- true
 cp holdfast.json "$dir/policy"
+# What has no effect yet is not promised.
+expect 0 "$holdfast" status
+grep -q '^retention without effect' "$dir/out" || fail 'status promises retention'
+expect 0 "$holdfast" run --store "$dir/another" -- true
+said '^holdfast: note: "retention" in the policy has no effect'
 guard 97 -- sh -c 'echo >>holdfast.json'
 said 'holdfast.json'
 cmp holdfast.json "$dir/policy" || fail 'the policy did not protect itself'
