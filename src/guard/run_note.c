@@ -2,13 +2,12 @@
 /*
  * Note what happened: in the list, in the journal, and to whoever observes.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/encode.h"
 #include "base/fail.h"
-#include "base/text.h"
-#include "core/manifest.h"
+#include "core/entry_text.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
@@ -18,29 +17,25 @@ void hf_run_fail(struct hf_run *run, const struct hf_error *err)
 		run->session.error = *err;
 }
 
-/* Members of a violation's record: enough to name it again, and to know the
- * damage when it is met later. */
-void hf_run_journal(struct hf_run *run,
-			      const struct hf_violation *violation)
+/* Members of a violation's record: enough to report it, should this process not
+ * come to that, and to know the damage when it is met later. */
+void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	struct hf_error err = { 0 };
 
 	if (run->journal.fd < 0)
 		return;
-	hf_buffer_add_text(&text, "\"path\":");
-	hf_buffer_add_json(&text, violation->path, strlen(violation->path));
-	if (!hf_is_utf8(violation->path, strlen(violation->path))) {
-		hf_buffer_add_text(&text, ",\"path_bytes\":\"");
-		hf_base64_encode(&text, violation->path,
-				 strlen(violation->path));
-		hf_buffer_add_text(&text, "\"");
-	}
-	hf_buffer_add_text(&text, ",\"rule\":");
-	hf_buffer_add_json(&text, violation->rule, strlen(violation->rule));
-	hf_buffer_printf(&text, ",\"operation\":\"%s\",\"change\":\"%s\"",
+	hf_text_encode("path", violation->path, &text);
+	hf_buffer_add_text(&text, ",");
+	hf_text_encode("rule", violation->rule, &text);
+	hf_buffer_printf(&text,
+			 ",\"operation\":\"%s\",\"change\":\"%s\","
+			 "\"count\":%" PRIu64 ",\"time\":\"",
 			 violation->operation,
-			 hf_change_name(violation->change));
+			 hf_change_name(violation->change), violation->count);
+	hf_time_encode(violation->time_ns, &text);
+	hf_buffer_add_text(&text, "\"");
 	if (violation->has_after) {
 		hf_buffer_add_text(&text, ",\"after\":");
 		hf_entry_encode(&violation->after, &text);
@@ -77,8 +72,12 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 		return NULL;
 	}
 	violation->has_landed = true;
-	if (violation->count++ > 0)
+	if (violation->count++ > 0) {
+		/* Often enough for whoever takes over, and never a flood. */
+		if ((violation->count & (violation->count - 1)) == 0)
+			hf_run_journal(run, violation);
 		return violation;
+	}
 	if (hf_violations_set_candidates(violations, violation,
 					 &run->suspects) < 0) {
 		(void)hf_fail_memory(&err);
@@ -89,19 +88,77 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 	return violation;
 }
 
-/* Journalled and told already. */
-static void adopt(struct hf_run *run, const char *path, const char *rule,
-		  const char *operation)
-{
-	struct hf_violation *const violation = hf_violations_note(
-		&run->session.violations, path, rule, operation,
-		hf_tree_find(&run->session.snapshot.tree, path),
-		hf_system_time_ns());
+/* -- what guard saw --------------------------------------------------------- */
 
+static unsigned change_named(const char *name)
+{
+	for (unsigned bit = 1; bit <= HF_CHANGE_ADDED; bit <<= 1)
+		if (name && strcmp(name, hf_change_name(bit)) == 0)
+			return bit;
+	return 0;
+}
+
+static void adopt_after(struct hf_run *run, struct hf_violation *violation,
+			const hf_json_value *after)
+{
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+	struct hf_error ignored = { 0 };
+
+	violation->has_after =
+		after && hf_entry_decode(after, &tree, &ignored) == 0 &&
+		hf_violations_copy_entry(&run->session.violations,
+					 &violation->after,
+					 &tree.entries[0]) == 0;
+}
+
+/* Journalled and told already; a later record of the same counts more. */
+static void adopt(struct hf_run *run, const hf_json_value *record)
+{
+	struct hf_violations *const violations = &run->session.violations;
+	struct hf_arena *const arena = &violations->arena;
+	const char *const operation =
+		hf_json_string(hf_json_get(record, "operation"));
+	const char *const time = hf_json_string(hf_json_get(record, "time"));
+	struct hf_violation *violation;
+	int64_t time_ns;
+	const char *path;
+	const char *rule;
+
+	if (!operation || !time || hf_time_decode(time, &time_ns) < 0 ||
+	    hf_text_decode(hf_json_get(record, "path"),
+			   hf_json_get(record, "path_bytes"), arena,
+			   &path) < 0 ||
+	    hf_text_decode(hf_json_get(record, "rule"),
+			   hf_json_get(record, "rule_bytes"), arena,
+			   &rule) < 0)
+		return;
+	violation = hf_violations_note(
+		violations, path, rule, operation,
+		hf_tree_find(&run->session.snapshot.tree, path), time_ns);
 	if (!violation)
 		return;
 	violation->has_landed = true;
-	violation->count = 1;
+	if (!hf_json_number(hf_json_get(record, "count"), &violation->count))
+		violation->count = 1;
+	violation->change |= change_named(
+		hf_json_string(hf_json_get(record, "change")));
+	adopt_after(run, violation, hf_json_get(record, "after"));
+}
+
+static void adopt_kept(struct hf_run *run, const struct hf_kept_record *kept)
+{
+	struct hf_violations *const violations = &run->session.violations;
+	struct hf_violation *violation =
+		hf_violations_find(violations, kept->replaced->path);
+
+	if (kept->kept_path[0] == '\0')
+		return;
+	for (; violation; violation = violation->next) {
+		violation->kept = hf_arena_copy(&violations->arena,
+						kept->kept_path,
+						strlen(kept->kept_path));
+		violation->kept_count++;
+	}
 }
 
 void hf_run_adopt(struct hf_run *run)
@@ -118,20 +175,11 @@ void hf_run_adopt(struct hf_run *run)
 		const char *const end = strchr(line, '\n');
 		const size_t len = end ? (size_t)(end - line) : strlen(line);
 		cleanup_json struct hf_json *json = NULL;
-		const char *path;
-		const char *operation;
 
-		if (hf_json_parse_line(line, len, &json, &ignored) == 0) {
-			const hf_json_value *const root = hf_json_root(json);
-			const char *const rule = hf_json_string(
-				hf_json_get(root, "rule"));
-
-			path = hf_json_string(hf_json_get(root, "path"));
-			operation = hf_json_string(
-				hf_json_get(root, "operation"));
-			if (path && operation && rule)
-				adopt(run, path, rule, operation);
-		}
+		if (hf_json_parse_line(line, len, &json, &ignored) == 0)
+			adopt(run, hf_json_root(json));
 		line = end ? end + 1 : NULL;
 	}
+	for (size_t i = 0; i < record.kept_count; i++)
+		adopt_kept(run, &record.kept[i]);
 }
