@@ -55,6 +55,14 @@ static void report(struct watcher *watcher, const struct hf_session *session,
 		hf_output_error(watcher->output, &err);
 }
 
+static void report_in_between(struct watcher *watcher,
+			      const struct hf_session *session)
+{
+	if (session->violations.count <= REPORTED_AT_ONCE ||
+	    hf_system_boot_ns() - watcher->reported_ns > REPORT_EVERY_NS)
+		report(watcher, session, false);
+}
+
 static void on_begun(void *context, const struct hf_session *session,
 		     const struct hf_deltas *drift)
 {
@@ -77,22 +85,25 @@ static void on_unwatched(void *context, const struct hf_session *session)
 }
 
 static void on_violation(void *context, const struct hf_session *session,
-			 const struct hf_violation *violation, bool is_new)
+			 const struct hf_violation *violation)
 {
 	struct watcher *watcher = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
-	if (is_new && session->violations.count <= SAID_AT_ONCE)
+	if (session->violations.count <= SAID_AT_ONCE)
 		hf_report_text_violation(session, violation,
 					 &watcher->output->style, &lines);
-	else if (is_new && session->violations.count == SAID_AT_ONCE + 1 &&
+	else if (session->violations.count == SAID_AT_ONCE + 1 &&
 		 !watcher->output->style.is_quiet)
 		hf_output_mark(watcher->output, "changed",
 			       "... and more, which the summary counts");
 	hf_output_lines(watcher->output, &lines);
-	if ((is_new && session->violations.count <= REPORTED_AT_ONCE) ||
-	    hf_system_boot_ns() - watcher->reported_ns > REPORT_EVERY_NS)
-		report(watcher, session, false);
+	report_in_between(watcher, session);
+}
+
+static void on_restored(void *context, const struct hf_session *session)
+{
+	report_in_between(context, session);
 }
 
 static int on_finished(void *context, const struct hf_session *session)
@@ -147,6 +158,7 @@ static int run_guarded(const struct hf_options *options,
 		.begun = on_begun,
 		.unwatched = on_unwatched,
 		.violation = on_violation,
+		.restored = on_restored,
 		.finished = on_finished,
 	};
 	const struct hf_session_options session = {

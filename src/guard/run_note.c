@@ -45,15 +45,14 @@ void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
 		hf_run_fail(run, &err);
 }
 
-static void tell(struct hf_run *run, const struct hf_violation *violation,
-		 bool is_new)
+static void tell(struct hf_run *run, const struct hf_violation *violation)
 {
 	const struct hf_session_observer *const observer =
 		run->options->observer;
 
 	if (observer && observer->violation)
-		observer->violation(observer->context, &run->session, violation,
-				    is_new);
+		observer->violation(observer->context, &run->session,
+				    violation);
 }
 
 struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
@@ -72,6 +71,10 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 		return NULL;
 	}
 	violation->has_landed = true;
+	/* One write is several events. */
+	if (violation->count > 0 && violation->burst_ns == run->burst_ns)
+		return violation;
+	violation->burst_ns = run->burst_ns;
 	if (violation->count++ > 0) {
 		/* Often enough for whoever takes over, and never a flood. */
 		if ((violation->count & (violation->count - 1)) == 0)
@@ -84,7 +87,7 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 		hf_run_fail(run, &err);
 	}
 	hf_run_journal(run, violation);
-	tell(run, violation, true);
+	tell(run, violation);
 	return violation;
 }
 

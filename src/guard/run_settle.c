@@ -242,11 +242,15 @@ static void remember_put_back(struct hf_run *run)
 
 void hf_run_restore_now(struct hf_run *run)
 {
+	const struct hf_session_observer *const observer =
+		run->options->observer;
 	struct hf_error ignored = { 0 };
 
 	(void)restore_locked(run, &ignored);
 	remember_put_back(run);
 	hf_run_watch_again(run);
+	if (observer && observer->restored)
+		observer->restored(observer->context, &run->session);
 }
 
 /* -- the verdict ------------------------------------------------------------ */

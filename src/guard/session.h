@@ -52,9 +52,12 @@ struct hf_session_observer {
 		      const struct hf_deltas *drift);
 	/* The watch is armed, but not whole; the command is about to go. */
 	void (*unwatched)(void *context, const struct hf_session *session);
-	/* A new violation, or (is_new false) one that changed. */
+	/* A new violation. */
 	void (*violation)(void *context, const struct hf_session *session,
-			  const struct hf_violation *violation, bool is_new);
+			  const struct hf_violation *violation);
+	/* Put back while the command goes on: violations have changed, in what
+	 * became of them and in how often they were seen. */
+	void (*restored)(void *context, const struct hf_session *session);
 	/*
 	 * The very end; all fields are final.  Returns 0, or the status to end
 	 * with when what was asked for could not be done (a report); it counts

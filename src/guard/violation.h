@@ -37,7 +37,8 @@ struct hf_violation {
 	struct hf_entry after;
 	bool has_after;
 	uint64_t count;
-	int64_t time_ns;
+	int64_t time_ns;	/* of the first */
+	int64_t burst_ns;	/* the burst of events that was counted last */
 	/* Who might have done it: processes of the command that were alive. */
 	struct hf_process *candidates;
 	size_t candidate_count;

@@ -43,6 +43,21 @@ report 'len(r["violations"]) == 1' 'v("personas.toml", "operation") == {"write"}
 	'v("personas.toml", "restored") == {True}' 'r["exit"]["command"]["code"] == 0'
 unchanged project
 
+# Who reads the report meanwhile sees what became of it, and how often.
+keep_going 97 "
+	for i in 1 2 3; do
+		echo damage >personas.toml
+		until_true 'grep -q Personas personas.toml'
+	done
+	sleep 0.3
+	cp $dir/report.json $dir/meanwhile.json"
+counts='[x["count"] for x in r["violations"]]'
+at_the_end=$(python3 -c "import json; r = json.load(open('$dir/report.json')); print($counts)")
+mv "$dir/meanwhile.json" "$dir/report.json"
+report 'r["status"] == "running"' 'v("personas.toml", "restored") == {True}' \
+	'None not in v("personas.toml", "kept")' "$counts == $at_the_end" "3 <= $counts[0] < 6"
+unchanged project
+
 # Several files, each in its own way, each twice.
 keep_going 97 '
 	for i in 1 2; do
