@@ -219,6 +219,39 @@ static int prepare(const struct hf_options *options, struct hf_project *project,
 	return check_gate(project, err);
 }
 
+/* What was said here and counts for nothing: the run around it has its own. */
+static void say_unused(const struct hf_options *options,
+		       struct hf_output *output)
+{
+	const struct hf_policy_options *policy = &options->policy;
+	const struct {
+		const char *name;
+		bool is_given;
+	} rows[] = {
+		{ "--config", policy->config != NULL },
+		{ "--protect", options->protect[0] != NULL },
+		{ "--exclude", options->exclude[0] != NULL },
+		{ "--allow", options->allow[0] != NULL },
+		{ "--gate", policy->has_gate },
+		{ "--keep-going", policy->has_on_landed },
+		{ "--leftovers", policy->has_leftovers },
+		{ "--min-protected", policy->has_min_protected },
+		{ "--report", options->report != NULL },
+	};
+	cleanup_buffer struct hf_buffer names = HF_BUFFER_INIT;
+
+	for (size_t i = 0; i < HF_COUNT(rows); i++)
+		if (rows[i].is_given)
+			hf_buffer_printf(&names, "%s%s",
+					 names.len == 0 ? "" : ", ",
+					 rows[i].name);
+	if (names.len > 0 && !output->style.is_quiet)
+		hf_output_mark(output, "note",
+			       "inside a run of this project, which guards and "
+			       "reports by its own options; not used here: %s",
+			       names.data);
+}
+
 int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 {
 	cleanup_project struct hf_project project = HF_PROJECT_INIT;
@@ -235,9 +268,11 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	if (options->is_dry_run)
 		return hf_cmd_run_dry(options, &project, output);
 	/* The run around it guards the same files: step aside. */
-	if (hf_session_is_inside(&project))
+	if (hf_session_is_inside(&project)) {
+		say_unused(options, output);
 		return say_not_executed(output, options->words[0],
 					-hf_process_exec(options->words));
+	}
 	if (hf_report_file_open(&report_file, &project, &err) < 0) {
 		hf_output_error(output, &err);
 		return HF_STATUS_FAILURE;

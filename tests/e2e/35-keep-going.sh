@@ -92,6 +92,15 @@ expect 7 "$holdfast" run -- "$holdfast" run -- sh -c 'exit 7'
 expect 97 "$holdfast" run -- "$holdfast" run -- sh -c 'echo x >personas.toml; sleep 50'
 [ "$(find "$XDG_STATE_HOME" -path '*/sessions/*' | wc -l)" = $((sessions + 2)) ] ||
 	fail 'a run inside a run has a session of its own'
+# What was said to it is not used, and it says so.
+expect 7 "$holdfast" run -- "$holdfast" run --protect 'x*' --min-protected 99 \
+	--report "$dir/inner.json" --keep-going --root . -- sh -c 'exit 7'
+said '^holdfast: note: .*: --protect, --keep-going, --min-protected, --report$'
+[ ! -e "$dir/inner.json" ] || fail 'a run inside a run reports'
+expect 0 "$holdfast" run -- "$holdfast" run --quiet --protect 'x*' -- true
+silent 'a quiet run inside a run'
+expect 0 "$holdfast" run -- "$holdfast" run --root . --color never -- true
+silent 'nothing was unused'
 unchanged project
 
 # Two at once on one root: each has its own session and status.
