@@ -77,6 +77,8 @@ static int note_allowed(struct hf_run *run, const struct hf_delta *delta,
 static int note_deltas(struct hf_run *run, const struct hf_deltas *deltas,
 		       struct hf_error *err)
 {
+	/* The last look speaks. */
+	run->session.allowed_count = 0;
 	for (size_t i = 0; i < deltas->count; i++) {
 		const struct hf_delta *const delta = &deltas->items[i];
 		const struct hf_entry *const entry =

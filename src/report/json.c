@@ -295,8 +295,9 @@ void hf_report_json(const struct hf_session *session, const char *location,
 	add_leftovers(session, out);
 	hf_buffer_add_text(out, "  \"allowed\": [");
 	for (size_t i = 0; i < session->allowed_count; i++) {
-		hf_buffer_add_text(out, i == 0 ? "" : ", ");
-		hf_report_json_text(session->allowed[i], out);
+		hf_buffer_add_text(out, i == 0 ? "{" : ", {");
+		hf_report_json_path(session->allowed[i], out);
+		hf_buffer_add_text(out, "}");
 	}
 	hf_buffer_add_text(out, "],\n  \"outside\": [],\n  \"violations\": [");
 	for (size_t i = 0; i < session->violations.count; i++) {

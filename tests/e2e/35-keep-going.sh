@@ -76,6 +76,18 @@ report 'r["exit"]["command"]["code"] == 5' \
 	'all(x["restored"] for x in r["violations"])'
 unchanged project
 
+# What it may change is listed once, however often that was looked at.
+expect 97 "$holdfast" run --keep-going --report "$dir/report.json" \
+	--allow presets.toml -- sh -c ". '$dir/until.sh'; echo ok >presets.toml
+		for i in 1 2; do
+			echo damage >personas.toml
+			until_true 'grep -q Personas personas.toml'
+		done"
+report 'r["allowed"] == [{"path": "presets.toml", "path_bytes": None}]'
+cp -p "$top/fixtures/sample/presets.toml" .
+expect 0 "$holdfast" run -- true
+remember project
+
 # A directory removed with all that is in it comes back, and is watched again.
 keep_going 97 '
 	for i in 1 2; do

@@ -195,6 +195,29 @@ Test(report_json, paths)
 	}
 }
 
+Test(report_json, allowed)
+{
+	const char *paths[HF_COUNT(names)];
+
+	for (size_t i = 0; i < HF_COUNT(names); i++)
+		paths[i] = names[i].path;
+	test.session.allowed = paths;
+	test.session.allowed_count = HF_COUNT(names);
+	cleanup_json struct hf_json *json = report();
+	const hf_json_value *value =
+		hf_json_first(hf_json_get(hf_json_root(json), "allowed"));
+
+	for (size_t i = 0; i < HF_COUNT(names); i++) {
+		cr_assert_not_null(value, "%s", names[i].name);
+		expect_text(value, "path", names[i].text);
+		expect_text(value, "path_bytes", names[i].bytes);
+		value = hf_json_next(value);
+	}
+	cr_expect_null(value);
+	test.session.allowed = NULL;
+	test.session.allowed_count = 0;
+}
+
 Test(report_json, stuck)
 {
 	struct hf_violation *violation =
