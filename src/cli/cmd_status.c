@@ -256,16 +256,6 @@ static void add_run(const struct state *state, const char *location,
 	}
 }
 
-/* What commands may change is listed, and asks for nothing. */
-static bool has_differences(const struct state *state)
-{
-	for (size_t i = 0; i < state->deltas.count; i++)
-		if (hf_delta_entry(&state->deltas.items[i])->role !=
-		    HF_ROLE_ALLOWED)
-			return true;
-	return false;
-}
-
 static void add_next(const struct state *state, const char *location,
 		     struct hf_buffer *out)
 {
@@ -273,7 +263,7 @@ static void add_next(const struct state *state, const char *location,
 		hf_buffer_printf(out, "holdfast log%s", location);
 	else if (state->dead.count > 0)
 		hf_buffer_printf(out, "holdfast restore%s", location);
-	else if (has_differences(state))
+	else if (hf_differences_matter(&state->deltas))
 		hf_buffer_printf(out, "holdfast restore --dry-run%s", location);
 	else if (state->protected_now == 0)
 		hf_buffer_printf(out,
@@ -373,7 +363,7 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 		hf_buffer_add_text(&out, "\n");
 	}
 	hf_output_result(output, &out);
-	return has_differences(&state) || state.dead.count > 0 ||
+	return hf_differences_matter(&state.deltas) || state.dead.count > 0 ||
 			       state.lost.count > 0 ?
 		       HF_STATUS_DIFFERS :
 		       HF_STATUS_DONE;

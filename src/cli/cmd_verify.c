@@ -40,7 +40,7 @@ static void tell(const struct hf_options *options, struct hf_output *output,
 }
 
 static int verify(const struct hf_options *options, struct hf_output *output,
-		  size_t *ret_count, struct hf_error *err)
+		  bool *ret_differs, struct hf_error *err)
 {
 	cleanup_project struct hf_project project = HF_PROJECT_INIT;
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
@@ -70,16 +70,16 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 	if (rc < 0)
 		return rc;
 	tell(options, output, &manifest, &deltas);
-	*ret_count = deltas.count;
+	*ret_differs = hf_differences_matter(&deltas);
 	return 0;
 }
 
 int hf_cmd_verify(const struct hf_options *options, struct hf_output *output)
 {
 	struct hf_error err = { 0 };
-	size_t count = 0;
+	bool differs = false;
 
-	if (verify(options, output, &count, &err) < 0)
+	if (verify(options, output, &differs, &err) < 0)
 		return hf_output_fail(output, &err);
-	return count > 0 ? HF_STATUS_DIFFERS : HF_STATUS_DONE;
+	return differs ? HF_STATUS_DIFFERS : HF_STATUS_DONE;
 }

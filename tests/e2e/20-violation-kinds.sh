@@ -120,6 +120,19 @@ expect 0 "$holdfast" run --allow presets.toml --report "$dir/report.json" \
 	--protect '*.toml' --protect data/ -- sh -c 'echo "a = 1" >presets.toml'
 report 'r["violations"] == []' 'any("presets.toml" in str(a) for a in r["allowed"])'
 [ "$(cat presets.toml)" = 'a = 1' ] || fail 'an allowed change was undone'
+for command in status verify; do
+	expect 0 "$holdfast" $command
+	grep -q 'presets.toml: .*(commands may change it)' "$dir/out" || fail "$command: not listed"
+	expect 0 "$holdfast" $command --json
+	grep -q '"presets.toml".*"allowed": true' "$dir/out" || fail "$command: not in JSON"
+done
+cp -p personas.toml "$dir/personas.toml"
+echo '# mine' >>personas.toml
+for command in status verify; do
+	expect 1 "$holdfast" $command --json
+	grep -q '"personas.toml".*"allowed": false' "$dir/out" || fail "$command: not in JSON"
+done
+cp -p "$dir/personas.toml" .
 
 # 97 may be the command's own: then a line says so, even under --quiet.
 expect 97 "$holdfast" run --quiet -- sh -c 'exit 97'
