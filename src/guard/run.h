@@ -2,7 +2,8 @@
 /*
  * The state of one guarded run, shared by the files that are its phases:
  *
- *	session.c	record the tree, begin the journal, run the job, the result
+ *	session.c	run the job, the result
+ *	run_record.c	record the tree, begin the journal
  *	run_arm.c	arm the watch
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
@@ -51,6 +52,11 @@ struct hf_run {
 	 * event that finds it unchanged is our own. */
 	struct hf_stat *put_back;
 };
+
+/* -- run_record.c -- */
+
+/* A failure is one before the start; the journal may be begun already. */
+MUST_CHECK int hf_run_record(struct hf_run *run, struct hf_error *err);
 
 /* -- run_watch.c -- */
 
