@@ -102,9 +102,28 @@ static size_t count_drift(const struct hf_deltas *drift)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; drift && i < drift->count; i++)
+	for (size_t i = 0; i < drift->count; i++)
 		count += !hf_run_is_allowed(&drift->items[i]);
 	return count;
+}
+
+/* What the first run with a policy file protects for the first time, the file
+ * among it, has nothing to have drifted from. */
+static size_t count_new(const struct hf_run *run, const struct hf_deltas *drift)
+{
+	const char *const file = run->project->policy.file_entry;
+	bool is_first = false;
+	size_t count = 0;
+
+	for (size_t i = 0; file && i < drift->count; i++) {
+		const struct hf_delta *const delta = &drift->items[i];
+
+		if (!(delta->change & HF_CHANGE_ADDED))
+			continue;
+		count += !hf_run_is_allowed(delta);
+		is_first |= strcmp(hf_delta_entry(delta)->path, file) == 0;
+	}
+	return is_first ? count : 0;
 }
 
 /* Look at what is about to be recorded, and at what changed unguarded. */
@@ -113,7 +132,7 @@ static int decide(void *context, const struct hf_tree *tree,
 {
 	const struct decision *const decision = context;
 	struct hf_run *const run = decision->run;
-	const size_t drifted = count_drift(drift);
+	size_t drifted = count_drift(drift);
 	int rc;
 
 	rc = hf_nearby_check(&run->scan, tree,
@@ -126,6 +145,7 @@ static int decide(void *context, const struct hf_tree *tree,
 			      "tree differs from what it recorded");
 		return hf_fail_hint(err, "wait until it has ended");
 	}
+	drifted -= count_new(run, drift);
 	if (drifted > 0 && run->project->policy.on_drift == HF_DRIFT_STOP) {
 		(void)hf_fail(err, HF_ERR_UNDECIDED,
 			      "cannot run: %zu protected %s changed since the "

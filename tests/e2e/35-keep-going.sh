@@ -150,6 +150,23 @@ expect 0 "$holdfast" run -- sh allowed.sh
 [ "$(cat presets.toml)" = 'a = 1' ] || fail 'an allowed change was undone'
 cp "$top/fixtures/sample/presets.toml" presets.toml
 
+# The first run with a policy file has nothing to have drifted from, but what was
+# protected before.
+mv holdfast.json "$dir/policy"
+expect 0 "$holdfast" run -- true
+echo '{ "protect": ["*.toml", "data/"], "on-drift": "stop" }' >holdfast.json
+expect 0 "$holdfast" run -- true
+said 'the policy changed since the last run: protects 6 -> '
+rm holdfast.json
+expect 0 "$holdfast" run -- true
+echo '# edited' >>personas.toml
+echo '{ "protect": ["*.toml", "data/"], "on-drift": "stop" }' >holdfast.json
+expect 98 "$holdfast" run -- true
+said '1 protected entry has changed'
+cp -p "$top/fixtures/sample/personas.toml" .
+mv "$dir/policy" holdfast.json
+expect 0 "$holdfast" snapshot
+
 # Drift stops the run; the command is not started.
 echo '# edited' >>personas.toml
 expect 98 "$holdfast" run -- sh -c ": >'$dir/started'"
