@@ -116,6 +116,11 @@ finds 'src/base/text.c: no SPDX line' license
 sed -i 's/^MIT License/Other License/' LICENSE
 finds 'LICENSE is not MIT' license
 
+echo ' ' >>docs/report.schema.json
+finds 'report.schema.json: not installed as it is' installed "$build" cmake
+echo '{}' >docs/other.schema.json
+finds 'other.schema.json: the man page does not say' installed "$build" cmake
+
 seed tests/unit/test_forgotten.c
 finds 'tests/unit/test_forgotten.c is in no list' listed
 seed tests/e2e/99-forgotten.sh

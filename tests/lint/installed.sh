@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is installed: the program, its page, and the schemas as they stand in docs/,
+# where the man page says.
+#
+#	installed.sh TOP BUILD CMAKE
+set -eu
+top=$1
+build=$2
+cmake=$3
+
+prefix=$(mktemp -d)
+# The component that everything belongs to has a list of its own: the one of a real
+# installation stays.
+component=Unspecified
+trap 'rm -rf "$prefix" "$build/install_manifest_$component.txt"' EXIT
+"$cmake" --install "$build" --prefix "$prefix" --component $component >"$prefix/log"
+
+[ -x "$prefix/bin/holdfast" ] || { echo 'no program'; failed=1; }
+for file in "$top"/docs/*.schema.json; do
+	name=$(basename "$file")
+	if ! cmp "$file" "$prefix/share/holdfast/$name"; then
+		echo "$name: not installed as it is"
+		failed=1
+	fi
+	if ! grep -q "_share/holdfast/$name" "$top/docs/holdfast.1.scd"; then
+		echo "$name: the man page does not say where it is"
+		failed=1
+	fi
+done
+exit "${failed:-0}"
