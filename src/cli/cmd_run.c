@@ -35,7 +35,8 @@ static int write_report(struct watcher *watcher,
 
 	if (watcher->report->way == HF_REPORT_NONE)
 		return 0;
-	hf_report_json(session, watcher->output->style.location, &text);
+	hf_report_json(session, watcher->output->style.location,
+		       watcher->output->lost, &text);
 	rc = hf_buffer_check(&text, err);
 	if (rc < 0)
 		return rc;

@@ -11,10 +11,12 @@
 #include "platform/system.h"
 #include "platform/terminal.h"
 
-/* Nobody who reads messages may hold up a run; who asked for a result may. */
-#define MESSAGE_PATIENCE_MS 200
+/* Who asked for a result may hold it up. */
 #define RESULT_PATIENCE_MS  (-1)
+/* A write that takes no longer has not waited. */
+#define PROMPT_MS	    1
 
+#define MS_NS	     INT64_C(1000000)
 #define SECOND_NS    INT64_C(1000000000)
 #define BAR_AFTER_NS SECOND_NS
 #define BAR_EVERY_NS (SECOND_NS / 10)
@@ -51,13 +53,32 @@ void hf_output_done(struct hf_output *output)
 	output->style.location = "";
 }
 
+/* A reader that has caught up is waited for again. */
+static void write_message(struct hf_output *output, const char *text,
+			  size_t len)
+{
+	const int64_t begun_ns = hf_system_boot_ns();
+	const bool is_read = hf_terminal_write(HF_STDERR, text, len,
+					       output->patience_ms);
+	const int64_t waited_ms = (hf_system_boot_ns() - begun_ns) / MS_NS;
+
+	if (!is_read)
+		output->lost++;
+	if (is_read && waited_ms <= PROMPT_MS)
+		output->patience_ms = HF_MESSAGE_PATIENCE_MS;
+	else if (waited_ms < output->patience_ms)
+		output->patience_ms -= (int)waited_ms;
+	else
+		output->patience_ms = 0;
+}
+
+/* What is drawn over is no message: it is shown or not, at once. */
 static void clear_bar(struct hf_bar *bar)
 {
 	static const char clear[] = "\r\033[K";
 
 	if (bar->is_drawn)
-		hf_terminal_write(HF_STDERR, clear, sizeof(clear) - 1,
-				  MESSAGE_PATIENCE_MS);
+		(void)hf_terminal_write(HF_STDERR, clear, sizeof(clear) - 1, 0);
 	bar->is_drawn = false;
 }
 
@@ -68,11 +89,9 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines)
 
 	clear_bar(&output->bar);
 	if (lines->is_failed)
-		hf_terminal_write(HF_STDERR, no_memory, sizeof(no_memory) - 1,
-				  MESSAGE_PATIENCE_MS);
+		write_message(output, no_memory, sizeof(no_memory) - 1);
 	else if (lines->len > 0)
-		hf_terminal_write(HF_STDERR, lines->data, lines->len,
-				  MESSAGE_PATIENCE_MS);
+		write_message(output, lines->data, lines->len);
 }
 
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
@@ -81,8 +100,8 @@ void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
 	if (text->is_failed)
 		hf_output_lines(output, text);
 	else if (text->len > 0)
-		hf_terminal_write(HF_STDOUT, text->data, text->len,
-				  RESULT_PATIENCE_MS);
+		(void)hf_terminal_write(HF_STDOUT, text->data, text->len,
+					RESULT_PATIENCE_MS);
 }
 
 PRINTF_LIKE(3, 0)
@@ -168,7 +187,7 @@ static void draw(struct hf_bar *bar, uint64_t done, uint64_t all)
 	/* Four bytes go before the text; a full line would wrap. */
 	if (len > (int)width + 3)
 		len = (int)width + 3;
-	hf_terminal_write(HF_STDERR, line, (size_t)len, MESSAGE_PATIENCE_MS);
+	(void)hf_terminal_write(HF_STDERR, line, (size_t)len, 0);
 	bar->is_drawn = true;
 }
 

@@ -36,9 +36,16 @@ struct hf_output {
 	struct hf_text_style style;	/* of standard error */
 	struct hf_buffer location;	/* what style.location points to */
 	struct hf_bar bar;
+	int patience_ms;		/* left for who does not read */
+	size_t lost;			/* messages that were not read in time */
 };
 
-#define HF_OUTPUT_INIT	{ .style = { .location = "" } }
+/* Nobody who reads messages may hold up a run longer than this, however many
+ * there are. */
+#define HF_MESSAGE_PATIENCE_MS	1000
+
+#define HF_OUTPUT_INIT							\
+	{ .style = { .location = "" }, .patience_ms = HF_MESSAGE_PATIENCE_MS }
 #define cleanup_output	CLEANUP(hf_output_done)
 
 void hf_output_init(struct hf_output *output, const struct hf_options *options);

@@ -26,9 +26,10 @@ unsigned hf_terminal_width(int fd);
 bool hf_terminal_has_color(int fd);
 /*
  * All of it in as few writes as possible; a vanished reader is ignored.  One that
- * takes nothing for patience_ms loses the rest; -1 waits as long as it takes.
+ * does not read (a pager, a stopped terminal, a stuck collector) is waited for,
+ * patience_ms in all, and loses the rest: false; -1 waits as long as it takes.
  */
-void hf_terminal_write(int fd, const char *text, size_t len, int patience_ms);
+bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms);
 /* One line from a person, without the newline, cut to size: its length, or -1
  * at the end of input. */
 int hf_terminal_read_line(int fd, char *line, size_t size);

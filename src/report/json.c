@@ -285,13 +285,16 @@ static void add_head(const struct hf_session *session, struct hf_buffer *out)
 }
 
 void hf_report_json(const struct hf_session *session, const char *location,
-		    struct hf_buffer *out)
+		    size_t messages_lost, struct hf_buffer *out)
 {
 	add_head(session, out);
 	add_exit(session, out);
 	add_layers(session, out);
-	hf_buffer_printf(out, "  \"protected\": %zu,\n  \"verified\": %zu,\n",
-			 session->protected_count, session->verified_count);
+	hf_buffer_printf(out,
+			 "  \"messages_lost\": %zu,\n  \"protected\": %zu,\n"
+			 "  \"verified\": %zu,\n",
+			 messages_lost, session->protected_count,
+			 session->verified_count);
 	add_leftovers(session, out);
 	hf_buffer_add_text(out, "  \"allowed\": [");
 	for (size_t i = 0; i < session->allowed_count; i++) {

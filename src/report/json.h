@@ -11,10 +11,11 @@ struct hf_buffer;
 
 /*
  * The whole report; called again at every violation.  location is what a
- * command needs behind it to find this project again (hf_text_style), or "".
+ * command needs behind it to find this project again (hf_text_style), or "";
+ * messages_lost counts what was said to a reader that did not read.
  */
 void hf_report_json(const struct hf_session *session, const char *location,
-		    struct hf_buffer *out);
+		    size_t messages_lost, struct hf_buffer *out);
 
 /* -- the parts that other JSON output shares ------------------------------- */
 

@@ -30,7 +30,7 @@ static struct hf_json *report(void)
 	struct hf_json *json = NULL;
 	struct hf_error err = { 0 };
 
-	hf_report_json(&test.session, "", &text);
+	hf_report_json(&test.session, "", 3, &text);
 	cr_assert_eq(hf_buffer_check(&text, &err), 0);
 	cr_assert_eq(hf_json_parse_document("report", text.data, text.len,
 					    &json, &err), 0,
@@ -88,8 +88,9 @@ Test(report_json, clean)
 {
 	static const char *const keys[] = {
 		"holdfast", "session", "root", "command", "started", "ended",
-		"status", "error", "exit", "layers", "protected", "verified",
-		"leftovers", "allowed", "outside", "violations",
+		"status", "error", "exit", "layers", "messages_lost",
+		"protected", "verified", "leftovers", "allowed", "outside",
+		"violations",
 	};
 	cleanup_json struct hf_json *json = report();
 	const hf_json_value *root = hf_json_root(json);
@@ -102,6 +103,7 @@ Test(report_json, clean)
 	expect_text(root, "started", "2026-11-30T03:00:07.000000001Z");
 	expect_text(root, "ended", "2026-11-30T03:00:08.000000002Z");
 	expect_text(root, "status", "clean");
+	expect_number(root, "messages_lost", 3);
 	expect_number(root, "protected", 6);
 	expect_number(exit, "holdfast", 0);
 	expect_number(hf_json_get(exit, "command"), "code", 0);
@@ -290,6 +292,6 @@ Test(report_json, running_is_a_line)
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 
 	test.session.status = HF_SESSION_RUNNING;
-	hf_report_json(&test.session, "", &text);
+	hf_report_json(&test.session, "", 3, &text);
 	cr_expect_not_null(strstr(text.data, "\n  \"status\": \"running\","));
 }

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "platform/file.h"
+#include "platform/system.h"
 #include "support/check.h"
 
 TestSuite(terminal, .timeout = 60);
@@ -72,7 +74,8 @@ Test(terminal, vanished_reader)
 	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
 	(void)close(ends[0]);
 	cr_expect_neq(signal(SIGPIPE, SIG_DFL), SIG_ERR);
-	hf_terminal_write(ends[1], "lost", 4, 200);
+	/* Nobody misses it. */
+	cr_expect(hf_terminal_write(ends[1], "lost", 4, 200));
 	cr_expect_not(is_pending(SIGPIPE));
 	cr_assert_eq(sigprocmask(SIG_SETMASK, NULL, &mask), 0);
 	cr_expect_eq(sigismember(&mask, SIGPIPE), 0);
@@ -81,9 +84,9 @@ Test(terminal, vanished_reader)
 	(void)sigaddset(&mask, SIGPIPE);
 	cr_assert_eq(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
 	cr_assert_eq(raise(SIGPIPE), 0);
-	hf_terminal_write(ends[1], "lost", 4, 200);
+	cr_expect(hf_terminal_write(ends[1], "lost", 4, 200));
 	cr_expect(is_pending(SIGPIPE));
-	hf_terminal_write(-1, "lost", 4, 200);
+	cr_expect_not(hf_terminal_write(-1, "lost", 4, 200));
 }
 
 /* More than any pipe holds. */
@@ -125,11 +128,84 @@ Test(terminal, non_blocking_pipe_loses_nothing)
 		consume(ends[0]);
 	}
 	(void)close(ends[0]);
-	hf_terminal_write(ends[1], message, MESSAGE_LEN, -1);
+	cr_expect(hf_terminal_write(ends[1], message, MESSAGE_LEN, -1));
 	(void)close(ends[1]);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect_eq(status, 0);
 	free(message);
+}
+
+/* Write to it without end what it does not read; how long that takes. */
+static int64_t write_to_stuck(int fd, int patience_ms)
+{
+	static char message[100000];
+	const int64_t begun = hf_system_boot_ns();
+
+	memset(message, 'x', sizeof(message));
+	cr_expect_not(hf_terminal_write(fd, message, sizeof(message),
+					patience_ms));
+	return (hf_system_boot_ns() - begun) / 1000000;
+}
+
+/* Fill it, then make room for less than is written at once: who waits for room
+ * and then blocks waits for ever. */
+static void fill(int fd, int reader)
+{
+	const int flags = fcntl(fd, F_GETFL);
+	static char piece[65536];
+
+	cr_assert_eq(fcntl(fd, F_SETFL, flags | O_NONBLOCK), 0);
+	while (write(fd, piece, sizeof(piece)) > 0)
+		;
+	cr_assert_eq(fcntl(fd, F_SETFL, flags), 0);
+	(void)!read(reader, piece, 100);
+}
+
+Test(terminal, stuck_readers)
+{
+	cleanup_fd int master = -1;
+	cleanup_fd int terminal = open_terminal(&master);
+	int ends[2];
+	int64_t took;
+
+	fill(terminal, master);
+	took = write_to_stuck(terminal, 300);
+	cr_expect(took >= 290 && took < 2000, "%lld", (long long)took);
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	fill(ends[1], ends[0]);
+	took = write_to_stuck(ends[1], 300);
+	cr_expect(took >= 290 && took < 2000, "%lld", (long long)took);
+	cr_expect_lt(write_to_stuck(ends[1], 0), 200);
+	cr_expect_eq(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends),
+		     0);
+	fill(ends[1], ends[0]);
+	took = write_to_stuck(ends[1], 300);
+	cr_expect(took >= 290 && took < 2000, "%lld", (long long)took);
+}
+
+/* One that takes a little now and then costs no more than one that is stuck. */
+Test(terminal, slow_reader)
+{
+	char piece[4096];
+	int ends[2];
+	int64_t took;
+	pid_t pid;
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	fill(ends[1], ends[0]);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		(void)close(ends[1]);
+		while (read(ends[0], piece, sizeof(piece)) > 0)
+			(void)usleep(200000);
+		_exit(0);
+	}
+	took = write_to_stuck(ends[1], 400);
+	cr_expect(took < 2000, "%lld", (long long)took);
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 }
 
 Test(terminal, read_line)
