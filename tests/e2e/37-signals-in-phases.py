@@ -5,6 +5,7 @@ and afterwards it is noted, not obeyed.  Whatever the moment, nothing is lost or
 
     37-signals-in-phases.py HOLDFAST SUPPORT
 """
+import fcntl
 import glob
 import os
 import shutil
@@ -92,16 +93,51 @@ def wait_for(what, condition):
         time.sleep(0.002)
 
 
-def before_the_command(project):
-    """The first snapshot takes long: the signal comes while it is made."""
-    process = project.start(": >%s" % project.mark)
-    wait_for("the store", lambda: glob.glob(os.path.join(project.base, "state/holdfast/*")))
+def interrupt(process, project, what):
+    """Interrupted before its end: 0 is the command's, which then ran."""
     os.killpg(process.pid, signal.SIGINT)
-    text = end(process, "before the command", (-signal.SIGINT, 0))
-    if process.returncode != 0 and os.path.exists(project.mark):
-        sys.exit("the command ran after the interrupt: " + text)
+    text = end(process, what, (-signal.SIGINT, 0))
+    if process.returncode == 0 and not os.path.exists(project.mark):
+        sys.exit("%s: status 0, and the command did not run: %s" % (what, text))
+    return process.returncode
+
+
+def waits_for_lock(pid):
+    """proc_locks(5): "1: -> FLOCK ADVISORY WRITE PID ..."."""
+    with open("/proc/locks", encoding="ascii") as file:
+        return any(words[1] == "->" and words[5] == str(pid) for words in map(str.split, file))
+
+
+def before_the_command(project):
+    """While a run waits for the store, nothing of it has been started."""
+    end(project.start("true"), "the first run", (0,))
+    (lock,) = glob.glob(os.path.join(project.base, "state/holdfast/*/lock"))
+    with open(lock, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        process = project.start(": >%s" % project.mark)
+        wait_for("waiting for the lock", lambda: waits_for_lock(process.pid))
+        if interrupt(process, project, "before the command") != -signal.SIGINT:
+            sys.exit("before the command: the interrupt was not obeyed")
+    if os.path.exists(project.mark):
+        sys.exit("the command ran after the interrupt")
     end(project.start("exit 7"), "the run after an interrupted one", (7,))
     project.check("before the command")
+
+
+def while_it_begins(project):
+    """The first snapshot takes long: the signal comes while it is made, or soon after."""
+    for moment in range(MOMENTS):
+        shutil.rmtree(os.path.join(project.base, "state"), ignore_errors=True)
+        process = project.start(": >%s" % project.mark)
+        wait_for("the store", lambda: glob.glob(os.path.join(project.base, "state/holdfast/*")))
+        time.sleep(moment * 0.005)
+        status = interrupt(process, project, "while it begins, moment %d" % moment)
+        if os.path.exists(project.mark):
+            if moment == 0 and status != 0:
+                sys.exit("the command ran after the interrupt")
+            os.unlink(project.mark)
+        end(project.start("exit 7"), "the run after an interrupted one", (7,))
+        project.check("while it begins")
 
 
 def while_it_runs(project):
@@ -133,7 +169,7 @@ def at_every_moment(project):
 
 
 def main():
-    for case in (before_the_command, while_it_runs, at_every_moment):
+    for case in (before_the_command, while_it_begins, while_it_runs, at_every_moment):
         project = Project()
         try:
             case(project)
