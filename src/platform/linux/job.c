@@ -90,7 +90,8 @@ static int lower(int fd, int first, int lowest)
 static int next_needed(const struct hf_job *job, int first)
 {
 	const int own[] = { job->signal_fd, job->peer_fd, job->canary_fd,
-			    job->alive_fd,  job->go_fd,	  job->error_fd };
+			    job->alive_fd,  job->go_fd,	  job->error_fd,
+			    job->proc_fd };
 	int lowest = -1;
 
 	for (size_t i = 0; i < HF_COUNT(own); i++)
@@ -179,9 +180,11 @@ static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	uint64_t start;
 	int rc;
 
-	/* Without it the processes of the command cannot be found and ended. */
+	/* Without it the processes of the command cannot be found and ended.  The
+	 * command may mount something else there; what is open stays. */
 	hf_process_self(&pid, &start);
-	if (start == 0)
+	job->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (start == 0 || job->proc_fd < 0)
 		return hf_fail(err, HF_ERR_UNSUPPORTED,
 			       "cannot start the command: /proc cannot be "
 			       "read");
@@ -219,6 +222,7 @@ int hf_job_run(const struct hf_job_options *options,
 		.go_fd = -1,
 		.error_fd = -1,
 		.listen_fd = -1,
+		.proc_fd = -1,
 		.end = { .code = -1 },
 	};
 	const int rc = run(&job, ret_result, err);
@@ -228,6 +232,7 @@ int hf_job_run(const struct hf_job_options *options,
 	hf_file_close_quietly(&job.peer_fd);
 	hf_file_close_quietly(&job.canary_fd);
 	hf_file_close_quietly(&job.alive_fd);
+	hf_file_close_quietly(&job.proc_fd);
 	hf_processes_done(&job.end.leftovers);
 	/*
 	 * After a run all signals stay blocked: a late Ctrl-C must not take the
@@ -257,8 +262,7 @@ void hf_job_stop(struct hf_job *job)
 
 int hf_job_processes(struct hf_job *job, struct hf_processes *ret_processes)
 {
-	(void)job;
-	return hf_tree_processes(ret_processes);
+	return hf_tree_processes(job->proc_fd, ret_processes);
 }
 
 /* -- for the caller --------------------------------------------------------- */

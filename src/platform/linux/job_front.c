@@ -142,7 +142,7 @@ static void take_over(struct hf_job *job, struct hf_job_result *ret_result)
 	job->end.was_stopped = true;
 	/* Its work is done, and the tree has ended when no child is left. */
 	hf_job_end_canary(job);
-	job->end.unended = hf_tree_end(note_command, job);
+	job->end.unended = hf_tree_end(job->proc_fd, note_command, job);
 	*ret_result = (struct hf_job_result){
 		.status = job->options->hooks.settle(
 			job->options->hooks.context, &job->end),

@@ -191,7 +191,7 @@ static void kill_tree(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 
-	job->end.unended = hf_tree_end(note_command, job);
+	job->end.unended = hf_tree_end(job->proc_fd, note_command, job);
 	guard->phase = PHASE_DONE;
 }
 
@@ -212,7 +212,7 @@ static void begin_leftovers(struct guard *guard)
 	const struct hf_job_options *const options = job->options;
 
 	guard->phase = PHASE_LEFTOVERS;
-	if (hf_tree_processes(&job->end.leftovers) < 0) {
+	if (hf_tree_processes(job->proc_fd, &job->end.leftovers) < 0) {
 		guard->phase = PHASE_KILL;
 		return;
 	}

@@ -47,6 +47,7 @@ struct hf_job {
 	int go_fd;		/* guard: says "go" to the held command */
 	int error_fd;		/* guard: why the command was not executed */
 	int listen_fd;
+	int proc_fd;		/* /proc as it was before the command */
 	int64_t alarm_ns;
 	pid_t front;
 	pid_t guard;
@@ -94,8 +95,9 @@ void hf_job_note_status(struct hf_job_end *end, int wait_status);
 
 /* -- job_tree.c ------------------------------------------------------------- */
 
-/* Our own descendants; zombies left out. */
-MUST_CHECK int hf_tree_processes(struct hf_processes *ret_processes);
+/* Our own descendants; zombies left out.  proc_fd: the /proc to look into. */
+MUST_CHECK int hf_tree_processes(int proc_fd,
+				 struct hf_processes *ret_processes);
 /* Send a signal to each; how many got it. */
 size_t hf_tree_signal(const struct hf_processes *processes, int signal);
 /*
@@ -104,7 +106,8 @@ size_t hf_tree_signal(const struct hf_processes *processes, int signal);
  * ended(context, pid, status) is told of each that was reaped.  Returns how
  * many are still there.
  */
-size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
+size_t hf_tree_end(int proc_fd,
+		   void (*ended)(void *context, pid_t pid, int status),
 		   void *context);
 
 #endif /* HF_PLATFORM_LINUX_JOB_INTERNAL_H */

@@ -107,13 +107,17 @@ static void close_listing(DIR **listing)
 		(void)closedir(*listing);
 }
 
-static int read_seats(struct seats *seats)
+static int read_seats(int proc_fd, struct seats *seats)
 {
-	CLEANUP(close_listing) DIR *listing = opendir("/proc");
+	/* A description of its own, which begins at the beginning. */
+	cleanup_fd int fd =
+		openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_listing) DIR *listing = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 
 	if (!listing)
 		return -errno;
+	fd = -1;
 	while ((entry = readdir(listing)) != NULL) {
 		struct seat seat = { .is_ours = -1 };
 		char name[64];
@@ -192,7 +196,8 @@ static bool is_ours(struct seats *seats, struct seat *seat, pid_t self)
 	return answer == 1;
 }
 
-static int add_process(struct hf_processes *processes, const struct seat *seat)
+static int add_process(int proc_fd, struct hf_processes *processes,
+		       const struct seat *seat)
 {
 	struct hf_process *process;
 	char name[64];
@@ -215,8 +220,8 @@ static int add_process(struct hf_processes *processes, const struct seat *seat)
 					.parent = seat->parent };
 	memcpy(process->comm, seat->comm, sizeof(process->comm));
 
-	(void)snprintf(name, sizeof(name), "/proc/%d/cmdline", (int)seat->pid);
-	len = read_file(AT_FDCWD, name, text, sizeof(text));
+	(void)snprintf(name, sizeof(name), "%d/cmdline", (int)seat->pid);
+	len = read_file(proc_fd, name, text, sizeof(text));
 	if (len > 0) {
 		process->command_line = malloc((size_t)len + 1);
 		if (!process->command_line)
@@ -227,7 +232,8 @@ static int add_process(struct hf_processes *processes, const struct seat *seat)
 	return 0;
 }
 
-static int look(struct hf_processes *ret_processes, bool *ret_is_torn)
+static int look(int proc_fd, struct hf_processes *ret_processes,
+		bool *ret_is_torn)
 {
 	cleanup_processes struct hf_processes processes = HF_PROCESSES_INIT;
 	cleanup_free struct seat *owner = NULL;
@@ -235,7 +241,7 @@ static int look(struct hf_processes *ret_processes, bool *ret_is_torn)
 	const pid_t self = getpid();
 	int rc;
 
-	rc = read_seats(&seats);
+	rc = read_seats(proc_fd, &seats);
 	owner = seats.items;
 	if (rc < 0)
 		return rc;
@@ -248,7 +254,7 @@ static int look(struct hf_processes *ret_processes, bool *ret_is_torn)
 		if (seat->state == 'Z' || seat->state == 'X' ||
 		    !is_ours(&seats, seat, self))
 			continue;
-		rc = add_process(&processes, seat);
+		rc = add_process(proc_fd, &processes, seat);
 		if (rc < 0)
 			return rc;
 	}
@@ -259,12 +265,12 @@ static int look(struct hf_processes *ret_processes, bool *ret_is_torn)
 	return 0;
 }
 
-int hf_tree_processes(struct hf_processes *ret_processes)
+int hf_tree_processes(int proc_fd, struct hf_processes *ret_processes)
 {
 	bool is_torn = true;
 
 	for (unsigned looks = 0; is_torn && looks < LOOKS_MAX; looks++) {
-		const int rc = look(ret_processes, &is_torn);
+		const int rc = look(proc_fd, ret_processes, &is_torn);
 
 		if (rc < 0)
 			return rc;
@@ -293,11 +299,11 @@ size_t hf_tree_signal(const struct hf_processes *processes, int signal_number)
 	return count;
 }
 
-static size_t signal_all(int signal_number)
+static size_t signal_all(int proc_fd, int signal_number)
 {
 	cleanup_processes struct hf_processes processes = HF_PROCESSES_INIT;
 
-	if (hf_tree_processes(&processes) < 0)
+	if (hf_tree_processes(proc_fd, &processes) < 0)
 		return 0;
 	(void)hf_tree_signal(&processes, signal_number);
 	return processes.count;
@@ -319,7 +325,8 @@ static bool reap_all(void (*ended)(void *context, pid_t pid, int status),
 	}
 }
 
-size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
+size_t hf_tree_end(int proc_fd,
+		   void (*ended)(void *context, pid_t pid, int status),
 		   void *context)
 {
 	const int64_t bound = hf_system_boot_ns() + END_BOUND_NS;
@@ -331,9 +338,9 @@ size_t hf_tree_end(void (*ended)(void *context, pid_t pid, int status),
 
 		/* Twice: what was forked during the first pass is in the second,
 		 * and its parent can fork no more. */
-		(void)signal_all(SIGSTOP);
-		(void)signal_all(SIGSTOP);
-		left = signal_all(SIGKILL);
+		(void)signal_all(proc_fd, SIGSTOP);
+		(void)signal_all(proc_fd, SIGSTOP);
+		left = signal_all(proc_fd, SIGKILL);
 		has_children = reap_all(ended, context);
 		if (!has_children && left == 0)
 			return 0;
