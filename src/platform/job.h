@@ -28,6 +28,7 @@ struct hf_process {
 	char *command_line;	/* argv, each word ended by NUL; may be NULL */
 	size_t command_line_len;
 	bool has_ended;		/* of a leftover: did it end in time? */
+	bool has_ended_itself;	/* while it was only waited for */
 };
 
 struct hf_processes {

@@ -182,17 +182,13 @@ static void add_leftovers(const struct hf_session *session,
 			  const struct hf_text_style *style,
 			  struct hf_buffer *out)
 {
-	const bool has_waited =
-		session->project->policy.leftovers == HF_LEFTOVERS_WAIT &&
-		!session->was_stopped;
-
 	for (size_t i = 0; i < session->leftovers.count; i++) {
 		const struct hf_process *process = &session->leftovers.items[i];
 
 		hf_text_begin(out, style, NULL);
 		hf_buffer_add_text(
 			out,
-			process->has_ended && has_waited ?
+			process->has_ended_itself ?
 				"waited for a process the command left "
 				"behind: " :
 			process->has_ended ?

@@ -70,8 +70,7 @@ static void teardown(void)
 
 TestSuite(job, .init = setup, .fini = teardown, .timeout = 60);
 
-/* -- hooks
- * --------------------------------------------------------------------- */
+/* -- hooks --------------------------------------------------------------- */
 
 static void note(char letter)
 {
@@ -141,8 +140,7 @@ static const struct hf_job_hooks hooks = {
 	.settle = settle,
 };
 
-/* -- running
- * ------------------------------------------------------------------- */
+/* -- running ------------------------------------------------------------- */
 
 /* Run it in a process of its own, for hf_job_run() spoils its caller. */
 static pid_t begin(const struct hf_job_options *options)
@@ -193,8 +191,7 @@ static void run(const char *script)
 	run_with((struct hf_job_options){.argv = NULL}, script);
 }
 
-/* -- the plain life
- * ------------------------------------------------------------ */
+/* -- the plain life ------------------------------------------------------ */
 
 Test(job, calls_hooks_in_order)
 {
@@ -303,8 +300,7 @@ Test(job, ends_the_command_when_slow_work_fails)
 	cr_expect_eq(seen->end.error.code, HF_ERR_SYSTEM);
 }
 
-/* -- what the command is given
- * --------------------------------------------------- */
+/* -- what the command is given ------------------------------------------- */
 
 #define LOOK                                                        \
 	"exec >\"$OUT\"; grep -E 'Sig(Blk|Ign)' /proc/self/status;" \
@@ -347,8 +343,7 @@ Test(job, gives_the_command_what_it_would_have)
 	cr_expect_eq(run_bare("diff bare guarded >&2"), 0);
 }
 
-/* -- the end of a tree
- * ------------------------------------------------------------ */
+/* -- the end of a tree --------------------------------------------------- */
 
 Test(job, stops_a_large_tree)
 {
@@ -397,6 +392,7 @@ Test(job, lists_and_ends_leftovers)
 	for (size_t i = 0; i < 3; i++) {
 		cr_expect_str_eq(seen->leftovers[i].comm, "sleep");
 		cr_expect(seen->leftovers[i].has_ended);
+		cr_expect_not(seen->leftovers[i].has_ended_itself);
 	}
 	cr_expect_eq(seen->end.unended, 0);
 }
@@ -414,7 +410,8 @@ Test(job, leaves_time_to_what_ends_by_itself)
 	/* The shell, and its sleep if that was there already. */
 	cr_assert(seen->end.leftovers.count > 0);
 	for (size_t i = 0; i < seen->end.leftovers.count; i++)
-		cr_expect(seen->leftovers[i].has_ended);
+		cr_expect(seen->leftovers[i].has_ended &&
+			  seen->leftovers[i].has_ended_itself);
 }
 
 Test(job, does_not_wait_for_ever)
@@ -428,11 +425,11 @@ Test(job, does_not_wait_for_ever)
 	cr_expect_eq(seen->end.code, 3);
 	cr_assert_eq(seen->end.leftovers.count, 1);
 	cr_expect(seen->leftovers[0].has_ended);
+	cr_expect_not(seen->leftovers[0].has_ended_itself);
 	cr_expect_eq(seen->end.unended, 0);
 }
 
-/* -- deaths of ours
- * ---------------------------------------------------------------- */
+/* -- deaths of ours --------------------------------------------------------- */
 
 Test(job, outlives_guard)
 {
@@ -475,8 +472,7 @@ Test(job, outlives_front)
 	cr_expect(is_all_over());
 }
 
-/* -- looking at processes
- * ------------------------------------------------------------ */
+/* -- looking at processes ------------------------------------------------ */
 
 Test(job, is_not_misled_by_names)
 {

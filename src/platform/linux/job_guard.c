@@ -176,21 +176,27 @@ static void note_command(void *context, pid_t pid, int status)
 		hf_job_note_status(&job->end, status);
 }
 
-static void mark_leftovers(struct hf_job *job)
+/* What has ended by now; by itself, unless we have done something about it. */
+static void mark_leftovers(struct guard *guard)
 {
-	for (size_t i = 0; i < job->end.leftovers.count; i++) {
-		struct hf_process *const process =
-			&job->end.leftovers.items[i];
+	struct hf_processes *const leftovers = &guard->job->end.leftovers;
+
+	for (size_t i = 0; i < leftovers->count; i++) {
+		struct hf_process *const process = &leftovers->items[i];
 
 		process->has_ended = kill((pid_t)process->pid, 0) < 0 &&
 				     errno == ESRCH;
+		if (guard->is_waiting)
+			process->has_ended_itself = process->has_ended;
 	}
+	guard->is_waiting = false;
 }
 
 static void kill_tree(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 
+	mark_leftovers(guard);
 	job->end.unended = hf_tree_end(job->proc_fd, note_command, job);
 	guard->phase = PHASE_DONE;
 }
@@ -293,7 +299,7 @@ static void lose_patience(struct guard *guard, const struct hf_message *message)
 	    (message->value != SIGINT && message->value != SIGTERM &&
 	     message->value != SIGHUP))
 		return;
-	guard->is_waiting = false;
+	mark_leftovers(guard);
 	ask_to_end(guard);
 }
 
@@ -416,7 +422,7 @@ _Noreturn void hf_job_guard(struct hf_job *job)
 	if (job->error_fd >= 0)
 		take_exec_error(job);
 
-	mark_leftovers(job);
+	mark_leftovers(&guard);
 	message.result = (struct hf_job_result){
 		.status = hooks->settle(hooks->context, &job->end),
 		.has_run = job->end.has_run,
