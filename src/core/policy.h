@@ -84,8 +84,8 @@ struct hf_policy_options {
 };
 
 /*
- * Discovery (DESIGN section 2): the canonical root, and the policy file or
- * NULL; both to free().  The policy file is --config, else the nearest
+ * Discovery, as holdfast(1) tells it: the canonical root, and the policy file
+ * or NULL; both to free().  The policy file is --config, else the nearest
  * holdfast.json from the working directory upwards, not beyond the first
  * directory that holds .git, a file-system boundary or the home directory.
  * HF_ERR_DENIED when one that was found is owned by neither the user nor root

@@ -3,10 +3,10 @@
  * The process seam: run one command as if holdfast were not there, outlive it
  * with all its descendants, and survive the death of any process of ours.
  *
- * Three processes besides the command (DESIGN 5.1): front is the caller, guard
- * watches and settles, canary tells the two about signals and deaths.  The
- * mechanics are the system's; what is watched and what settling means is told
- * by hooks, which run in guard.  After guard's death settle runs in front.
+ * Three processes besides the command: front is the caller, guard watches and
+ * settles, canary tells the two about signals and deaths.  The mechanics are
+ * the system's; what is watched and what settling means is told by hooks, which
+ * run in guard.  After guard's death settle runs in front.
  */
 #ifndef HF_PLATFORM_JOB_H
 #define HF_PLATFORM_JOB_H
