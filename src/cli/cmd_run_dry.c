@@ -66,10 +66,6 @@ static int describe(const struct hf_options *options,
 	if (rc < 0)
 		return rc;
 	count = hf_tree_protected_count(&tree);
-	rc = hf_nearby_check(&scan, &tree, project->policy.min_protected, "run",
-			     err);
-	if (rc < 0)
-		return rc;
 	hf_buffer_add_text(out, "would run: ");
 	hf_text_add_command(out, options->words);
 	hf_buffer_add_text(out, "\nroot: ");
@@ -88,7 +84,12 @@ static int describe(const struct hf_options *options,
 	for (size_t i = 0; i < tree.count; i++)
 		if (tree.entries[i].role != HF_ROLE_ANCESTOR)
 			add_entry(&tree.entries[i], out);
-	return hf_buffer_check(out, err);
+	rc = hf_buffer_check(out, err);
+	if (rc < 0)
+		return rc;
+	/* At last: who has too few wants to see which. */
+	return hf_nearby_check(&scan, &tree, NULL,
+			       project->policy.min_protected, "run", err);
 }
 
 int hf_cmd_run_dry(const struct hf_options *options, struct hf_project *project,
@@ -97,11 +98,8 @@ int hf_cmd_run_dry(const struct hf_options *options, struct hf_project *project,
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	struct hf_error err = { 0 };
+	const int rc = describe(options, project, &out, &notes, &err);
 
-	if (describe(options, project, &out, &notes, &err) < 0) {
-		hf_output_error(output, &err);
-		return HF_STATUS_FAILURE;
-	}
 	for (const char *at = notes.data; at != NULL && *at != '\0';) {
 		const size_t len = strcspn(at, "\n");
 
@@ -111,5 +109,8 @@ int hf_cmd_run_dry(const struct hf_options *options, struct hf_project *project,
 		at += len + (at[len] == '\n' ? 1 : 0);
 	}
 	hf_output_result(output, &out);
-	return 0;
+	if (rc == 0)
+		return 0;
+	hf_output_error(output, &err);
+	return HF_STATUS_FAILURE;
 }

@@ -12,8 +12,7 @@
 static int decide(void *context, const struct hf_tree *tree,
 		  const struct hf_deltas *drift, struct hf_error *err)
 {
-	(void)drift;
-	return hf_nearby_check(context, tree, 1, "record", err);
+	return hf_nearby_check(context, tree, drift, 1, "record", err);
 }
 
 static void tell(const struct hf_cli_repair *repair,

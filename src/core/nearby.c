@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/compare.h"
 #include "core/policy.h"
 #include "core/scan.h"
 #include "platform/file.h"
@@ -129,7 +130,8 @@ static void add_patterns(const struct hf_policy *policy, struct hf_buffer *hint)
 	const size_t start = hint->len;
 	size_t i;
 
-	hf_buffer_add_text(hint, "looked for ");
+	hf_buffer_add_text(hint, count == 0 ? "no pattern is given" :
+					      "looked for ");
 	for (i = 0; i < count; i++) {
 		const char *text = hf_patterns_text(policy->protect, i);
 
@@ -158,7 +160,10 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 	add_patterns(policy, hint);
 	start = hint->len;
 	for (size_t i = 0; i < found.count; i++) {
-		if (hint->len - start + strlen(found.paths[i]) > FOUND_LEN_MAX)
+		if (hint->len - start + strlen(found.paths[i]) > FOUND_LEN_MAX ||
+		    /* It is in use, and always protected. */
+		    (policy->file_entry &&
+		     strcmp(found.paths[i], policy->file_entry) == 0))
 			continue;
 		hf_buffer_add_text(hint, shown++ == 0 ? "; found " : ", ");
 		hf_buffer_add_quoted(hint, found.paths[i],
@@ -185,23 +190,67 @@ static size_t count_protected(const struct hf_scan_options *scan,
 		       count;
 }
 
+/* What was protected when it was last recorded is what is meant. */
+static int hint_gone(const struct hf_deltas *drift, struct hf_error *err)
+{
+	const char *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; drift && i < drift->count; i++) {
+		const struct hf_delta *const delta = &drift->items[i];
+
+		if (!(delta->change & HF_CHANGE_MISSING) ||
+		    hf_delta_entry(delta)->role != HF_ROLE_PROTECTED)
+			continue;
+		if (count++ == 0)
+			first = hf_delta_entry(delta)->path;
+	}
+	if (count == 0)
+		return 0;
+	return hf_fail_hint(err,
+			    "'%s'%s gone since the last snapshot: 'holdfast "
+			    "restore' puts back what it holds",
+			    HF_QUOTE(first),
+			    count == 1 ? " is" : " and others are");
+}
+
+static bool has_allowed(const struct hf_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->entries[i].role == HF_ROLE_ALLOWED)
+			return true;
+	return false;
+}
+
 int hf_nearby_check(const struct hf_scan_options *scan,
-		    const struct hf_tree *tree, uint64_t minimum,
-		    const char *verb, struct hf_error *err)
+		    const struct hf_tree *tree, const struct hf_deltas *drift,
+		    uint64_t minimum, const char *verb, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
 	const size_t count = count_protected(scan, tree);
+	int rc;
 
 	if (count > 0 && count >= minimum)
 		return 0;
 	if (count > 0)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot %s: %zu protected, at least %" PRIu64
-			       " wanted",
-			       verb, count, minimum);
-	(void)hf_fail(err, HF_ERR_USAGE,
-		      "cannot %s: nothing is protected in '%s'", verb,
-		      HF_QUOTE(scan->root));
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot %s: %zu protected, at least %" PRIu64
+			      " wanted",
+			      verb, count, minimum);
+	else
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot %s: nothing is protected in '%s'", verb,
+			      HF_QUOTE(scan->root));
+	rc = hint_gone(drift, err);
+	if (rc < 0)
+		return rc;
+	if (count > 0)
+		return hf_fail_hint(err, "'holdfast run --dry-run COMMAND' "
+					 "lists what is");
+	if (has_allowed(tree))
+		return hf_fail_hint(err, "all that is named may be changed by "
+					 "the command (--allow, or \"allow\" "
+					 "in the policy)");
 	hf_nearby_describe(scan->root_fd, scan->policy, &hint);
 	return hf_fail_hint(err, "%s", hint.data ? hint.data : "");
 }
@@ -218,5 +267,5 @@ int hf_nearby_look(const struct hf_scan_options *scan, uint64_t minimum,
 	rc = hf_scan(&options, &tree, NULL, err);
 	if (rc < 0)
 		return rc;
-	return hf_nearby_check(&options, &tree, minimum, verb, err);
+	return hf_nearby_check(&options, &tree, NULL, minimum, verb, err);
 }

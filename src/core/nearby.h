@@ -12,6 +12,7 @@
 #include "base/defs.h"
 
 struct hf_buffer;
+struct hf_deltas;
 struct hf_error;
 struct hf_policy;
 struct hf_scan_options;
@@ -31,11 +32,13 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 /*
  * HF_ERR_USAGE, with the hint above, when fewer than minimum entries of a scanned
  * tree exist and are protected.  The policy file does not count: it always is
- * protected, and a policy that protects nothing else protects nothing.  verb is
- * for the message: "run", "record".
+ * protected, and a policy that protects nothing else protects nothing.  drift
+ * (may be NULL) is what changed since the last snapshot: what is gone was meant.
+ * verb is for the message: "run", "record".
  */
 MUST_CHECK int hf_nearby_check(const struct hf_scan_options *scan,
-			       const struct hf_tree *tree, uint64_t minimum,
+			       const struct hf_tree *tree,
+			       const struct hf_deltas *drift, uint64_t minimum,
 			       const char *verb, struct hf_error *err);
 /* The same before there is a scan: looks at no more than is needed to know. */
 MUST_CHECK int hf_nearby_look(const struct hf_scan_options *scan,

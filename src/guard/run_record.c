@@ -4,6 +4,7 @@
  * since the last one, the journal.  All under the store's lock.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -98,32 +99,53 @@ struct decision {
 };
 
 /* What commands may change is no drift. */
-static size_t count_drift(const struct hf_deltas *drift)
+static size_t count_drift(const struct hf_deltas *drift, bool with_added,
+			  const char **ret_first)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < drift->count; i++)
-		count += !hf_run_is_allowed(&drift->items[i]);
+	for (size_t i = 0; i < drift->count; i++) {
+		const struct hf_delta *const delta = &drift->items[i];
+
+		if (hf_run_is_allowed(delta) ||
+		    (!with_added && delta->change & HF_CHANGE_ADDED))
+			continue;
+		if (count++ == 0)
+			*ret_first = hf_delta_entry(delta)->path;
+	}
 	return count;
 }
 
 /* What the first run with a policy file protects for the first time, the file
  * among it, has nothing to have drifted from. */
-static size_t count_new(const struct hf_run *run, const struct hf_deltas *drift)
+static bool is_first_with_policy(const struct hf_run *run,
+				 const struct hf_deltas *drift)
 {
 	const char *const file = run->project->policy.file_entry;
-	bool is_first = false;
-	size_t count = 0;
 
 	for (size_t i = 0; file && i < drift->count; i++) {
 		const struct hf_delta *const delta = &drift->items[i];
 
-		if (!(delta->change & HF_CHANGE_ADDED))
-			continue;
-		count += !hf_run_is_allowed(delta);
-		is_first |= strcmp(hf_delta_entry(delta)->path, file) == 0;
+		if (delta->change & HF_CHANGE_ADDED &&
+		    strcmp(hf_delta_entry(delta)->path, file) == 0)
+			return true;
 	}
-	return is_first ? count : 0;
+	return false;
+}
+
+static int fail_drift(const char *first, size_t count, struct hf_error *err)
+{
+	char others[48] = " has";
+
+	if (count > 1)
+		(void)snprintf(others, sizeof(others), " and %zu %s have",
+			       count - 1, count == 2 ? "other" : "others");
+	(void)hf_fail(err, HF_ERR_UNDECIDED,
+		      "cannot run: '%s'%s changed since the last run, and the "
+		      "policy says to stop",
+		      HF_QUOTE(first), others);
+	return hf_fail_hint(err, "look: holdfast status; accept: holdfast "
+				 "snapshot; go back: holdfast restore");
 }
 
 /* Look at what is about to be recorded, and at what changed unguarded. */
@@ -132,30 +154,25 @@ static int decide(void *context, const struct hf_tree *tree,
 {
 	const struct decision *const decision = context;
 	struct hf_run *const run = decision->run;
-	size_t drifted = count_drift(drift);
+	const struct hf_policy *const policy = &run->project->policy;
+	const char *first = NULL;
+	size_t drifted;
 	int rc;
 
-	rc = hf_nearby_check(&run->scan, tree,
-			     run->project->policy.min_protected, "run", err);
+	rc = hf_nearby_check(&run->scan, tree, drift, policy->min_protected,
+			     "run", err);
 	if (rc < 0)
 		return rc;
-	if (decision->has_living && drifted > 0) {
+	if (decision->has_living && count_drift(drift, true, &first) > 0) {
 		(void)hf_fail(err, HF_ERR_BUSY,
-			      "cannot run: another run is in progress and the "
-			      "tree differs from what it recorded");
+			      "cannot run: another run is in progress, and "
+			      "'%s' differs from what it recorded",
+			      HF_QUOTE(first));
 		return hf_fail_hint(err, "wait until it has ended");
 	}
-	drifted -= count_new(run, drift);
-	if (drifted > 0 && run->project->policy.on_drift == HF_DRIFT_STOP) {
-		(void)hf_fail(err, HF_ERR_UNDECIDED,
-			      "cannot run: %zu protected %s changed since the "
-			      "last run, and the policy says to stop",
-			      drifted,
-			      drifted == 1 ? "entry has" : "entries have");
-		return hf_fail_hint(err, "look: holdfast status; accept: "
-					 "holdfast snapshot; go back: holdfast "
-					 "restore");
-	}
+	drifted = count_drift(drift, !is_first_with_policy(run, drift), &first);
+	if (drifted > 0 && policy->on_drift == HF_DRIFT_STOP)
+		return fail_drift(first, drifted, err);
 	return 0;
 }
 

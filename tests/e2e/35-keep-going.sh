@@ -163,7 +163,7 @@ expect 0 "$holdfast" run -- true
 echo '# edited' >>personas.toml
 echo '{ "protect": ["*.toml", "data/"], "on-drift": "stop" }' >holdfast.json
 expect 98 "$holdfast" run -- true
-said '1 protected entry has changed'
+said "cannot run: 'personas.toml' has changed since the last run"
 cp -p "$top/fixtures/sample/personas.toml" .
 mv "$dir/policy" holdfast.json
 expect 0 "$holdfast" snapshot

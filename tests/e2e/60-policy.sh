@@ -136,3 +136,35 @@ grep -q 'went on' "$dir/out" || fail 'on-landed was ignored'
 guard 0 --dry-run --min-protected 1 -- touch "$dir/started"
 [ ! -e "$dir/started" ] || fail 'a dry run ran the command'
 grep -q 'personas.toml' "$dir/out" "$dir/err" || fail 'a dry run names nothing'
+
+# Nothing is protected, or too little: the hint fits the reason.
+cd "$dir"
+mkdir nothing
+cd nothing
+echo '{}' >holdfast.json
+guard 125 -- true
+said "^holdfast: hint: looked for '\*.toml'; name what to protect"
+echo '{ "protect": [] }' >holdfast.json
+guard 125 -- true
+said '^holdfast: hint: no pattern is given'
+rm holdfast.json
+echo 'a = 1' >a.toml
+guard 125 --allow a.toml -- true
+said '^holdfast: hint: all that is named may be changed by the command'
+guard 125 --min-protected 2 -- true
+said '^holdfast: hint: .*--dry-run'
+guard 125 --min-protected 2 --dry-run -- true
+grep -q 'a.toml' "$dir/out" || fail 'a dry run does not list what there is'
+echo 'b = 1' >b.toml
+guard 0 --quiet -- true
+rm a.toml
+guard 125 --min-protected 2 -- true
+said "^holdfast: hint: 'a.toml' is gone since the last snapshot: 'holdfast restore' puts"
+rm b.toml
+guard 125 -- true
+said "^holdfast: hint: 'a.toml' and others are gone"
+expect 2 "$holdfast" snapshot
+said "^holdfast: hint: 'a.toml' and others are gone"
+expect 0 "$holdfast" restore
+[ "$(cat a.toml b.toml)" = 'a = 1
+b = 1' ] || fail 'not put back'
