@@ -116,8 +116,8 @@ MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
 /* The entry that a step is about. */
 const char *hf_step_path(const struct hf_step *step);
 /*
- * Has the file other names while it is not the one that was recorded?  Then its
- * metadata is not ours to set: it gets a file of its own.
+ * Has the file, link or node other names while it is not the one that was
+ * recorded?  Then its metadata is not ours to set: the name gets one of its own.
  */
 bool hf_step_is_shared(const struct hf_entry *want, const struct hf_stat *now);
 /*

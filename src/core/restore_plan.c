@@ -82,8 +82,8 @@ static bool is_there(const struct hf_entry *entry)
 
 bool hf_step_is_shared(const struct hf_entry *want, const struct hf_stat *now)
 {
-	return want->stat.kind == HF_KIND_FILE && now->kind == HF_KIND_FILE &&
-	       now->nlink > 1 &&
+	return want->stat.kind == now->kind &&
+	       now->kind != HF_KIND_DIRECTORY && now->nlink > 1 &&
 	       (want->stat.dev != now->dev || want->stat.ino != now->ino);
 }
 

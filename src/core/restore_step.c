@@ -182,8 +182,9 @@ static int is_content_right(const struct hf_place *place,
 	rc = look(place, &tree, &now, err);
 	if (rc < 0)
 		return rc;
-	return (hf_compare_entry(want, &now) & ~(unsigned)HF_CHANGE_METADATA) ==
-	       0;
+	return !hf_step_is_shared(want, &now.stat) &&
+	       (hf_compare_entry(want, &now) & ~(unsigned)HF_CHANGE_METADATA) ==
+		       0;
 }
 
 static int put(const struct hf_restore_context *context, struct hf_step *step,

@@ -24,6 +24,13 @@ static void must(int rc, const char *what)
 	cr_assert_geq(rc, 0, "%s failed", what);
 }
 
+static void set_old(int dir_fd, const char *name)
+{
+	const struct timespec times[2] = {{.tv_sec = 5}, {.tv_sec = 7}};
+
+	must(utimensat(dir_fd, name, times, AT_SYMLINK_NOFOLLOW), "utimensat");
+}
+
 /* The project that every row damages. */
 static void build(void)
 {
@@ -44,7 +51,11 @@ static void build(void)
 	hf_put_file(fd, "locked/file", "file\n");
 	must(fchmodat(fd, "locked", 0555, 0), "chmod");
 	must(symlinkat("a.toml", fd, "link"), "symlink");
+	must(symlinkat("a.toml", fd, "old link"), "symlink");
+	set_old(fd, "old link");
 	must(mkfifoat(fd, "pipe", 0600), "mkfifo");
+	must(mkfifoat(fd, "old pipe", 0600), "mkfifo");
+	set_old(fd, "old pipe");
 	hf_put_file(fd, "twin1", "twin\n");
 	must(linkat(fd, "twin1", fd, "twin2", 0), "link");
 }
@@ -87,9 +98,7 @@ static void open_secret(void)
 
 static void set_mtime(void)
 {
-	const struct timespec times[2] = {{.tv_sec = 5}, {.tv_sec = 7}};
-
-	must(utimensat(bench.root_fd, "a.toml", times, 0), "utimensat");
+	set_old(bench.root_fd, "a.toml");
 }
 
 /* v36: nothing can be read, and nothing written. */
@@ -221,6 +230,15 @@ static void file_for_link(void)
 	hf_put_file(bench.root_fd, "link", "a = 1\n");
 }
 
+/* Their times differ, and one cannot be set without the other. */
+static void share_link_and_fifo(void)
+{
+	must(unlinkat(bench.root_fd, "link", 0), "unlink");
+	must(linkat(bench.root_fd, "old link", bench.root_fd, "link", 0), "ln");
+	must(unlinkat(bench.root_fd, "pipe", 0), "unlink");
+	must(linkat(bench.root_fd, "old pipe", bench.root_fd, "pipe", 0), "ln");
+}
+
 static void no_fifo(void)
 {
 	must(unlinkat(bench.root_fd, "pipe", 0), "unlink");
@@ -251,7 +269,9 @@ static void remove_everything(void)
 		"data/big.bin",
 		"data/sub/deep.bin",
 		"link",
+		"old link",
 		"pipe",
+		"old pipe",
 		"twin1",
 		"twin2",
 		"locked/file",
@@ -323,6 +343,7 @@ static const struct row {
 	 "elsewhere"},
 	{"another link", link_elsewhere, NULL, "link", "b.toml"},
 	{"file for a link", file_for_link, NULL, "link", "a = 1\n"},
+	{"link and fifo shared", share_link_and_fifo, NULL, NULL, NULL},
 	{"no fifo", no_fifo, NULL, NULL, NULL},
 	{"file for a fifo", file_for_fifo, NULL, "pipe", "data\n"},
 	{"additions", add_things, NULL, "data/new/x", "x\n"},

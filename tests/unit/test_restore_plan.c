@@ -101,6 +101,8 @@ static const struct row {
 	 "d d;f d/a<0;"},
 	{"link", "Pl a 1 777;", "Pl a 2 777;", NULL, false, "l a;"},
 	{"fifo", "Pp a 0 600;", "Pf a 1 600;", NULL, false, "n a;"},
+	{"metadata of a fifo with other names", "Pp a 0 600;", "Pp a 0 644*;",
+	 NULL, false, "n a;"},
 	{"file in place of a directory", "Pd d 0 755;Pf d/a 1 644;",
 	 "Pf d 1 644;", NULL, false, "d d;f d/a<0;"},
 	{"directory in place of a file", "Pf a 1 644;",
