@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "platform/system.h"
 #include "support/check.h"
 #include "support/scanned.h"
 #include "support/tmpdir.h"
@@ -122,15 +125,10 @@ static void on_again(void *context, unsigned worker,
 	atomic_fetch_add(&seen->again, 1);
 }
 
-static int read_with(struct seen *seen, struct hf_error *err)
+static int read_into(const struct hf_scan_sink *sink, struct hf_error *err)
 {
-	const struct hf_scan_sink sink = {
-		.context = seen, .begin = on_begin, .data = on_data,
-		.end = on_end, .again = on_again,
-	};
 	const int descriptors = hf_open_descriptors();
-	const int rc =
-		hf_scan_read(&options, &tree, &sink, false, NULL, err);
+	const int rc = hf_scan_read(&options, &tree, sink, false, NULL, err);
 
 	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
 	return rc;
@@ -139,11 +137,15 @@ static int read_with(struct seen *seen, struct hf_error *err)
 Test(scan_many, each_has_its_hash)
 {
 	struct seen seen = { .refuse_at = 0 };
+	const struct hf_scan_sink sink = {
+		.context = &seen, .begin = on_begin, .data = on_data,
+		.end = on_end, .again = on_again,
+	};
 	struct hf_error err;
 	size_t files = 0;
 
 	plant_many(20, 100);
-	cr_assert_eq(read_with(&seen, &err), 0, "%s", err.text);
+	cr_assert_eq(read_into(&sink, &err), 0, "%s", err.text);
 	for (size_t i = 0; i < tree.count; i++) {
 		const struct hf_entry *const entry = &tree.entries[i];
 		const struct hf_hash hash =
@@ -162,17 +164,84 @@ Test(scan_many, each_has_its_hash)
 	cr_expect_eq(seen.again, 0);
 }
 
+/* -- a sink that fails in one worker while the other is busy -------------- */
+
+#define REFUSED_END 40u
+/* What a worker holds at most, see core/scan_work.c. */
+#define RUN_ENTRIES 64u
+
+struct refusal {
+	struct seen seen[2];	/* by worker */
+	unsigned refusing;	/* the worker whose end fails */
+	atomic_int tid;		/* of its thread, once it was refused; or 0 */
+};
+
+/* The failure is recorded before the refused worker's thread ends. */
+static void wait_for_refusal(struct refusal *refusal)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	for (int i = 0; i < 30000; i++) {
+		const int tid = atomic_load(&refusal->tid);
+
+		if (tid != 0 && syscall(SYS_tgkill, getpid(), tid, 0) < 0)
+			return;
+		(void)nanosleep(&moment, NULL);
+	}
+	cr_assert_fail("the other worker goes on");
+}
+
+static int begin_held(void *context, unsigned worker,
+		      const struct hf_entry *entry, struct hf_error *err)
+{
+	struct refusal *const refusal = context;
+
+	if (worker != refusal->refusing)
+		wait_for_refusal(refusal);
+	return on_begin(&refusal->seen[worker], worker, entry, err);
+}
+
+static int end_refused(void *context, unsigned worker, struct hf_entry *entry,
+		       struct hf_error *err)
+{
+	struct refusal *const refusal = context;
+	const int rc = on_end(&refusal->seen[worker], worker, entry, err);
+
+	if (rc < 0)
+		atomic_store(&refusal->tid, (int)syscall(SYS_gettid));
+	return rc;
+}
+
+static void again_refused(void *context, unsigned worker,
+			  const struct hf_entry *entry)
+{
+	struct refusal *const refusal = context;
+
+	on_again(&refusal->seen[worker], worker, entry);
+}
+
 Test(scan_many, a_failing_sink_ends_it)
 {
-	struct seen seen = { .refuse_at = 100 };
+	/* With one processor there is no second thread to wait for. */
+	struct refusal refusal = { .refusing = hf_system_cpus() > 1 };
+	struct seen *const refused = &refusal.seen[refusal.refusing];
+	struct seen *const held = &refusal.seen[!refusal.refusing];
+	const struct hf_scan_sink sink = {
+		.context = &refusal, .begin = begin_held, .data = on_data,
+		.end = end_refused, .again = again_refused,
+	};
 	struct hf_error err = { .code = 0 };
 
+	refused->refuse_at = REFUSED_END;
 	plant_many(20, 100);
-	cr_expect_eq(read_with(&seen, &err), HF_ERR_LIMIT);
+	cr_expect_eq(read_into(&sink, &err), HF_ERR_LIMIT);
 	cr_expect_str_eq(err.text, "the sink is full");
-	/* Both workers finish what they hold and take no more. */
-	cr_expect_lt(seen.ended, 300);
-	cr_expect_eq(seen.again, 1);
+	cr_expect_eq(refused->begun, REFUSED_END);
+	cr_expect_eq(refused->again, 1);
+	/* The other finishes what it holds and takes no more. */
+	cr_expect_leq(held->begun, RUN_ENTRIES);
+	cr_expect_eq(held->ended, held->begun);
+	cr_expect_eq(held->again, 0);
 }
 
 struct progress_seen {
