@@ -68,6 +68,8 @@ unsigned hf_compare_entry(const struct hf_entry *before,
 {
 	unsigned change = 0;
 
+	if (before && before->role == HF_ROLE_SIDE_CACHE)
+		return 0;
 	if (!is_there(before)) {
 		if (!is_there(after) || after->role == HF_ROLE_ANCESTOR)
 			return 0;

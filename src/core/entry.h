@@ -24,7 +24,13 @@ enum hf_entry_role {
 	/* Protected, but the command may change it (allow). */
 	HF_ROLE_ALLOWED = 2,
 	/* NAME-wal or NAME-journal that stood beside a protected NAME. */
-	HF_ROLE_SIDE_FILE = 3
+	HF_ROLE_SIDE_FILE = 3,
+	/*
+	 * NAME-shm that stood beside a protected NAME.  Only its being there is
+	 * recorded: its content is SQLite's to rebuild, whoever has NAME open
+	 * writes to it, and whatever becomes of it is no change.
+	 */
+	HF_ROLE_SIDE_CACHE = 4
 };
 
 /* Where in the store a content lies.  pack 0: nowhere yet. */

@@ -261,7 +261,7 @@ static bool decode_kind(const char *text, enum hf_kind *ret_kind)
 
 static bool decode_role(const char *text, enum hf_entry_role *ret_role)
 {
-	for (unsigned i = HF_ROLE_PROTECTED; i <= HF_ROLE_SIDE_FILE; i++) {
+	for (unsigned i = HF_ROLE_PROTECTED; i <= HF_ROLE_SIDE_CACHE; i++) {
 		const enum hf_entry_role role = (enum hf_entry_role)i;
 
 		if (text && strcmp(text, hf_role_name(role)) == 0) {

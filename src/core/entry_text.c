@@ -30,6 +30,7 @@ static const char *const role_names[] = {
 	[HF_ROLE_ANCESTOR] = "ancestor",
 	[HF_ROLE_ALLOWED] = "allowed",
 	[HF_ROLE_SIDE_FILE] = "side-file",
+	[HF_ROLE_SIDE_CACHE] = "side-cache",
 };
 
 const char *hf_kind_name(enum hf_kind kind)

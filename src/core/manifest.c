@@ -192,6 +192,7 @@ static int check_contents(const struct hf_tree *tree, struct hf_error *err)
 		const struct hf_entry *const entry = &tree->entries[i];
 
 		if (entry->stat.kind == HF_KIND_FILE &&
+		    entry->role != HF_ROLE_SIDE_CACHE &&
 		    (!entry->has_hash || entry->location.pack == 0))
 			return hf_fail(err, HF_ERR_CORRUPT,
 				       "entry '%s': it has no content",

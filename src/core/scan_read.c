@@ -372,7 +372,8 @@ static int read_entry(struct content *content, struct hf_error *err)
 static bool is_to_be_read(const struct hf_entry *entry)
 {
 	return entry->stat.kind == HF_KIND_FILE && !entry->has_hash &&
-	       entry->role != HF_ROLE_ANCESTOR;
+	       entry->role != HF_ROLE_ANCESTOR &&
+	       entry->role != HF_ROLE_SIDE_CACHE;
 }
 
 static int step(void *context, struct hf_scan_worker *worker,

@@ -61,6 +61,10 @@ static bool is_wanted(const struct hf_scan_options *options,
 		if (base && base->role == HF_ROLE_ALLOWED)
 			entry->role = HF_ROLE_ALLOWED;
 		is_wanted = base && entry->stat.kind == HF_KIND_FILE;
+	} else if (entry->role == HF_ROLE_SIDE_CACHE) {
+		base = side_base(tree, entry->path);
+		is_wanted = base && base->role != HF_ROLE_ALLOWED &&
+			    entry->stat.kind == HF_KIND_FILE;
 	}
 	return is_wanted ||
 	       (options->before && hf_tree_find(options->before, entry->path));

@@ -24,17 +24,18 @@ static size_t base_len_with(const char *name, const char *suffix)
 
 size_t hf_scan_side_base_len(const char *name)
 {
-	const size_t len = base_len_with(name, "-wal");
+	static const char *const suffixes[] = { "-wal", "-journal", "-shm" };
+	size_t len = 0;
 
-	return len > 0 ? len : base_len_with(name, "-journal");
+	for (size_t i = 0; i < HF_COUNT(suffixes) && len == 0; i++)
+		len = base_len_with(name, suffixes[i]);
+	return len;
 }
 
-/* -shm too: it is rebuilt from the others, but does not belong there. */
-static size_t any_base_len(const char *name)
+enum hf_entry_role hf_scan_side_role(const char *name)
 {
-	const size_t len = hf_scan_side_base_len(name);
-
-	return len > 0 ? len : base_len_with(name, "-shm");
+	return base_len_with(name, "-shm") > 0 ? HF_ROLE_SIDE_CACHE :
+						 HF_ROLE_SIDE_FILE;
 }
 
 struct search {
@@ -58,7 +59,7 @@ static bool is_listed(const struct search *search, const char *path)
 static int consider(struct search *search, int dir_fd, const char *dir,
 		    const char *name, struct hf_error *err)
 {
-	const size_t base_len = any_base_len(name);
+	const size_t base_len = hf_scan_side_base_len(name);
 	cleanup_free char *path = NULL;
 	const struct hf_entry *base;
 	struct hf_entry *entry;
@@ -82,7 +83,7 @@ static int consider(struct search *search, int dir_fd, const char *dir,
 	entry = hf_tree_add(search->after, path);
 	if (!entry)
 		return hf_fail_memory(err);
-	entry->role = HF_ROLE_SIDE_FILE;
+	entry->role = hf_scan_side_role(name);
 	entry->rule = hf_arena_copy(&search->after->arena, base->rule,
 				    strlen(base->rule));
 	if (!entry->rule)

@@ -7,8 +7,11 @@
 
 #include <stddef.h>
 
-/* Length of NAME in NAME-wal and NAME-journal (they hold data of their own);
- * 0 for any other name. */
+#include "core/entry.h"
+
+/* Length of NAME in NAME-wal, NAME-journal and NAME-shm; 0 for any other name. */
 size_t hf_scan_side_base_len(const char *name);
+/* Of such a name: the first two hold data of their own, the last one none. */
+enum hf_entry_role hf_scan_side_role(const char *name);
 
 #endif /* HF_CORE_SCAN_SIDE_H */

@@ -130,7 +130,8 @@ static int record(struct walk *walk, const char *rule, bool is_side,
 	if (!entry)
 		return hf_fail_memory(err);
 	entry->rule = walk->last_copy;
-	entry->role = is_side ? HF_ROLE_SIDE_FILE : HF_ROLE_PROTECTED;
+	entry->role = is_side ? hf_scan_side_role(hf_path_name(path)) :
+				HF_ROLE_PROTECTED;
 	walk->found += is_side ? 0 : 1;
 	return 0;
 }
@@ -289,7 +290,7 @@ static bool is_skipped(const struct walk *walk, const char *name)
 	return path && strcmp(path, walk->store) == 0;
 }
 
-/* The rule of the NAME that the name at hand is NAME-wal or NAME-journal of. */
+/* The rule of the NAME that the name at hand is a side file of. */
 static const char *side_rule(struct walk *walk, size_t skipped_len)
 {
 	const size_t len = strlen(walk->path);

@@ -191,7 +191,8 @@ static bool is_stale(const struct hf_tree *tree)
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct hf_entry *const entry = &tree->entries[i];
 
-		if (entry->stat.kind != HF_KIND_FILE || entry->has_hash)
+		if (entry->stat.kind != HF_KIND_FILE || entry->has_hash ||
+		    entry->role == HF_ROLE_SIDE_CACHE)
 			continue;
 		entries++;
 		bytes += entry->stat.size;

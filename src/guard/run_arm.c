@@ -181,7 +181,8 @@ static bool is_as_recorded(const struct hf_entry *recorded,
 	const struct hf_stat *const a = &recorded->stat;
 	const struct hf_stat *const b = &now->stat;
 
-	if (recorded->role == HF_ROLE_ALLOWED)
+	if (recorded->role == HF_ROLE_ALLOWED ||
+	    recorded->role == HF_ROLE_SIDE_CACHE)
 		return true;
 	if (a->kind != b->kind || a->ino != b->ino || a->dev != b->dev)
 		return false;

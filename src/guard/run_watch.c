@@ -144,7 +144,8 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 {
 	const char *const operation = operation_of(kinds);
 
-	if (entry->role == HF_ROLE_ALLOWED || is_ours(run, entry))
+	if (entry->role == HF_ROLE_ALLOWED ||
+	    entry->role == HF_ROLE_SIDE_CACHE || is_ours(run, entry))
 		return;
 	if (operation && entry->stat.kind == HF_KIND_DIRECTORY) {
 		if (kinds & (HF_WATCH_MOVED_FROM | HF_WATCH_REMOVED))

@@ -115,6 +115,18 @@ said 'the command said 4'
 report 'len(r["violations"]) == 2' 'r["exit"]["command"]["code"] == 4'
 unchanged project
 
+# What SQLite shares memory by: one that stood there may come and go, a new one is
+# taken away.
+echo cache >personas.toml-shm
+guarded 0 'echo other >personas.toml-shm'
+[ "$(cat personas.toml-shm)" = other ] || fail 'a cache was put back'
+expect 0 "$holdfast" verify --protect '*.toml' --protect data/
+guarded 0 'rm personas.toml-shm'
+[ ! -e personas.toml-shm ] || fail 'a cache was put back'
+guarded 97 'echo new >personas.toml-shm'
+report 'v("personas.toml-shm", "change") == {"added"}'
+unchanged project
+
 # An allowed change stays, is no violation, and is listed.
 expect 0 "$holdfast" run --allow presets.toml --report "$dir/report.json" \
 	--protect '*.toml' --protect data/ -- sh -c 'echo "a = 1" >presets.toml'

@@ -27,6 +27,7 @@ static void check_tree(const struct hf_tree *tree)
 		assert(entry->stat.mode <= 07777);
 		assert((entry->stat.kind == HF_KIND_LINK) == !!entry->link);
 		assert(entry->stat.kind != HF_KIND_FILE ||
+		       entry->role == HF_ROLE_SIDE_CACHE ||
 		       (entry->has_hash && entry->location.pack > 0));
 		assert(i == 0 || hf_path_compare(tree->entries[i - 1].path,
 						 entry->path) < 0);

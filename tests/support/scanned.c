@@ -52,7 +52,7 @@ const char *hf_tree_text(const struct hf_tree *tree)
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct hf_entry *const entry = &tree->entries[i];
 
-		hf_buffer_printf(&text, "%c%c %s\n", "PALS"[entry->role],
+		hf_buffer_printf(&text, "%c%c %s\n", "PALSC"[entry->role],
 				 "-fdlpscb"[entry->stat.kind], entry->path);
 	}
 	return text.data ? text.data : "";

@@ -13,7 +13,8 @@ void hf_make_policy(struct hf_policy *policy, const char *protect,
 		    const char *allow);
 
 /*
- * One line an entry: role (P protected, A ancestor, L allowed, S side file),
+ * One line an entry: role (P protected, A ancestor, L allowed, S side file,
+ * C side cache),
  * kind (f d l p s c b, - for absent), path.  Valid until the next call.
  */
 const char *hf_tree_text(const struct hf_tree *tree);

@@ -157,6 +157,22 @@ Test(compare, of_presence)
 	      "added, a file of 94 bytes");
 }
 
+/* What stood there may be rewritten, removed or replaced; a new one may not. */
+Test(compare, of_side_caches)
+{
+	const struct hf_entry cache =
+		CHANGED(file, it->role = HF_ROLE_SIDE_CACHE);
+	const struct hf_entry other = CHANGED(cache, it->stat.size = 1;
+					      it->stat.mtime_ns = 6);
+
+	check("other bytes", &cache, &other, 0, "nothing differs");
+	check("gone", &cache, &absent, 0, "nothing differs");
+	check("in no tree", &cache, NULL, 0, "nothing differs");
+	check("other kind", &cache, &directory, 0, "nothing differs");
+	check("new", NULL, &cache, HF_CHANGE_ADDED,
+	      "added, a file of 94 bytes");
+}
+
 Test(compare, of_ancestors)
 {
 	const struct hf_entry much =

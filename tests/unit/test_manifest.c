@@ -86,8 +86,8 @@ static void fill(struct hf_manifest *manifest)
 	entry = add(tree, "null", HF_KIND_CHARACTER_DEVICE);
 	entry->stat.rdev = UINT64_MAX;
 	(void)add(tree, "disk", HF_KIND_BLOCK_DEVICE);
-	entry = add_file(tree, "state.db-wal", "w");
-	entry->role = HF_ROLE_SIDE_FILE;
+	add_file(tree, "state.db-wal", "w")->role = HF_ROLE_SIDE_FILE;
+	add(tree, "state.db-shm", HF_KIND_FILE)->role = HF_ROLE_SIDE_CACHE;
 	(void)add_file(tree, "/etc/app/settings.toml", "out");
 	cr_assert_eq(hf_tree_sort(tree, &err), 0);
 }

@@ -61,7 +61,7 @@ Test(scan_side, names)
 		size_t len;
 	} rows[] = {
 		{"a.db-wal", 4}, {"a.db-journal", 4}, {"a-wal-wal", 5},
-		{"a.db-shm", 0}, {"a.db", 0},	      {"-wal", 0},
+		{"a.db-shm", 4}, {"a.db", 0},	      {"-wal", 0},
 		{"-journal", 0}, {"wal", 0},	      {"", 0},
 		{"a-walx", 0},
 	};
@@ -83,8 +83,8 @@ Test(scan_side, recorded_beside_what_is_protected)
 	protect("**/*.db", "");
 	scan(&tree);
 	cr_expect_str_eq(hf_tree_text(&tree),
-			 "Ad .\nPf a.db\nSf a.db-wal\nAd d\nPf d/b.db\n"
-			 "Sf d/b.db-journal\n");
+			 "Ad .\nPf a.db\nCf a.db-shm\nSf a.db-wal\nAd d\n"
+			 "Pf d/b.db\nSf d/b.db-journal\n");
 	cr_expect_str_eq(hf_tree_find(&tree, "a.db-wal")->rule, "**/*.db");
 }
 
@@ -119,6 +119,7 @@ Test(scan_side, allowed_with_its_file)
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 
 	hf_put_file(root_fd, "a.db-wal", "w");
+	hf_put_file(root_fd, "a.db-shm", "s");
 	protect("*.db", "a.db");
 	scan(&tree);
 	cr_expect_str_eq(hf_tree_text(&tree), "Ad .\nLf a.db\nLf a.db-wal\n");
@@ -149,9 +150,9 @@ Test(scan_side, left_behind_at_the_end)
 		     "%s", err.text);
 	cr_expect_eq(hf_open_descriptors(), descriptors, "leaked");
 	cr_expect_str_eq(hf_tree_text(&after),
-			 "Ad .\nPf a.db\nSf a.db-shm\nSf a.db-wal\nAd d\n"
-			 "Pf d/b.db\nSf d/b.db-shm\nSf d/b.db-wal\nPf new.db\n"
-			 "Lf other.txt\nLf other.txt-wal\n");
+			 "Ad .\nPf a.db\nCf a.db-shm\nSf a.db-wal\nAd d\n"
+			 "Pf d/b.db\nCf d/b.db-shm\nSf d/b.db-wal\nPf new.db\n"
+			 "Cf new.db-shm\nLf other.txt\nLf other.txt-wal\n");
 	cr_expect_eq(hf_tree_find(&after, "a.db-shm")->stat.size, 1);
 	cr_expect_str_eq(hf_tree_find(&after, "a.db-shm")->rule, "**/*.db");
 }
