@@ -74,6 +74,9 @@ static int decode(const hf_json_value *object, const char *path,
 	if (rc < 0 || !decode_number(object, "dev", &identity->dev) ||
 	    !decode_number(object, "ino", &identity->ino))
 		return fail_damaged(path, err);
+	if (hf_json_get(object, "born") &&
+	    !decode_number(object, "born", &identity->born_ns))
+		return fail_damaged(path, err);
 	identity->root = strdup(root);
 	return identity->root ? 0 : hf_fail_memory(err);
 }
@@ -118,14 +121,28 @@ int hf_store_identity_write(int dir_fd, const char *root, int root_fd,
 	hf_text_encode("root", root, &text);
 	hf_buffer_printf(&text,
 			 ",\"dev\":\"%" PRIu64 "\",\"ino\":\"%" PRIu64
-			 "\",\"created\":\"%s\"}\n",
-			 stat.dev, stat.ino,
+			 "\",\"born\":\"%" PRIu64 "\",\"created\":\"%s\"}\n",
+			 stat.dev, stat.ino, hf_file_birth_ns(root_fd),
 			 hf_format_time(&created, hf_system_time_ns()));
 	rc = hf_buffer_check(&text, err);
 	if (rc < 0)
 		return rc;
 	return hf_replace_write(dir_fd, HF_STORE_IDENTITY_NAME, 0600, text.data,
 				text.len, err);
+}
+
+/*
+ * The same path is asked for before.  On another device the same number may be
+ * another directory, which then was made at another time; where that cannot be
+ * told it is believed to be the same.
+ */
+static bool is_same(const struct hf_store_identity *identity,
+		    const struct hf_stat *stat, uint64_t born_ns)
+{
+	if (stat->ino != identity->ino)
+		return false;
+	return stat->dev == identity->dev || identity->born_ns == 0 ||
+	       born_ns == 0 || identity->born_ns == born_ns;
 }
 
 int hf_store_identity_check(const struct hf_store_identity *identity,
@@ -147,7 +164,7 @@ int hf_store_identity_check(const struct hf_store_identity *identity,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot look at '%s'",
 				      HF_QUOTE(root));
-	if (stat.dev != identity->dev || stat.ino != identity->ino) {
+	if (!is_same(identity, &stat, hf_file_birth_ns(root_fd))) {
 		(void)hf_fail(err, HF_ERR_DENIED,
 			      "the store '%s' was made for another directory "
 			      "at this path",

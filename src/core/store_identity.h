@@ -21,6 +21,7 @@ struct hf_store_identity {
 	char *root;
 	uint64_t dev;
 	uint64_t ino;
+	uint64_t born_ns;	/* of the root; 0: not known */
 };
 
 #define HF_STORE_IDENTITY_INIT	{ .root = NULL }
@@ -34,7 +35,10 @@ MUST_CHECK int hf_store_identity_read(int dir_fd, const char *path,
 /* Durable.  The identity of root_fd, for root. */
 MUST_CHECK int hf_store_identity_write(int dir_fd, const char *root,
 				       int root_fd, struct hf_error *err);
-/* HF_ERR_DENIED when it is another root. */
+/*
+ * HF_ERR_DENIED when it is another root.  The device number alone is no proof
+ * of that: btrfs, overlay, NFS and others get one at each mount.
+ */
 MUST_CHECK int hf_store_identity_check(const struct hf_store_identity *identity,
 				       const char *path, const char *root,
 				       int root_fd, struct hf_error *err);

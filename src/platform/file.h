@@ -81,6 +81,8 @@ MUST_CHECK int hf_file_duplicate(int fd);
 /* -- looking ------------------------------------------------------------- */
 
 MUST_CHECK int hf_file_stat(int fd, struct hf_stat *ret_stat);
+/* When the file came into being, in ns since 1970; 0 where that is not known. */
+uint64_t hf_file_birth_ns(int fd);
 /* lstat; name may be a path when no component of it can be a link. */
 MUST_CHECK int hf_file_stat_at(int dir_fd, const char *name,
 			       struct hf_stat *ret_stat);

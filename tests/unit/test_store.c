@@ -3,12 +3,15 @@
 #include "core/store.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/path.h"
+#include "core/store_identity.h"
 #include "platform/system.h"
 #include "support/check.h"
 #include "support/stored.h"
@@ -122,6 +125,45 @@ Test(store, another_directory_at_the_same_path_is_refused)
 	cr_assert_eq(hf_store_adopt(s.store_path, s.root, new_fd, &err), 0);
 	cr_expect_eq(
 		try_open(s.store_path, s.root, new_fd, HF_STORE_MAKE, &err), 0);
+}
+
+/* Written as for a root of this identity, the store is opened for ours. */
+static int open_written(uint64_t dev, uint64_t ino, const char *born)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	struct hf_error err;
+
+	hf_buffer_printf(&text,
+			 "{\"holdfast-store\":1,\"root\":\"%s\","
+			 "\"dev\":\"%" PRIu64 "\",\"ino\":\"%" PRIu64
+			 "\"%s}\n",
+			 s.root, dev, ino, born);
+	hf_put_file(s.store.dir_fd, HF_STORE_IDENTITY_NAME, text.data);
+	return try_open(s.store_path, s.root, s.root_fd, HF_STORE_MAKE, &err);
+}
+
+Test(store, the_device_of_the_root_may_get_another_number)
+{
+	const uint64_t born_ns = hf_file_birth_ns(s.root_fd);
+	char born[64];
+	struct hf_stat at;
+
+	cr_assert_eq(hf_file_stat(s.root_fd, &at), 0);
+	(void)snprintf(born, sizeof(born), ",\"born\":\"%" PRIu64 "\"",
+		       born_ns);
+	cr_expect_eq(open_written(at.dev, at.ino, ""), 0);
+	cr_expect_eq(open_written(at.dev + 1, at.ino, ""), 0);
+	cr_expect_eq(open_written(at.dev + 1, at.ino, born), 0);
+	cr_expect_eq(open_written(at.dev, at.ino + 1, born), HF_ERR_DENIED);
+	cr_expect_eq(open_written(at.dev + 1, at.ino + 1, born),
+		     HF_ERR_DENIED);
+	cr_expect_eq(open_written(at.dev, at.ino, ",\"born\":7"),
+		     HF_ERR_CORRUPT);
+	/* As the root of a mount does, another directory has the number. */
+	if (born_ns != 0)
+		cr_expect_eq(open_written(at.dev + 1, at.ino,
+					  ",\"born\":\"7\""),
+			     HF_ERR_DENIED);
 }
 
 Test(store, open_to_others_it_is_refused)

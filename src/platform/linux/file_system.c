@@ -89,6 +89,17 @@ int hf_file_stat(int fd, struct hf_stat *ret_stat)
 	return 0;
 }
 
+uint64_t hf_file_birth_ns(int fd)
+{
+	struct statx stx = { .stx_mask = 0 };
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &stx) < 0 ||
+	    (stx.stx_mask & STATX_BTIME) == 0 || stx.stx_btime.tv_sec < 0)
+		return 0;
+	return (uint64_t)stx.stx_btime.tv_sec * 1000000000 +
+	       stx.stx_btime.tv_nsec;
+}
+
 static int stat_with(int dir_fd, const char *name, int flags,
 		     struct hf_stat *ret_stat)
 {
