@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/defs.h"
+
 struct bracket {
 	size_t len;		/* 0 when it is not closed */
 	bool is_match;
@@ -176,4 +178,59 @@ bool hf_glob_match(const char *glob, size_t glob_len, const char *text,
 	while (g < glob_len && glob[g] == '*')
 		g++;
 	return g == glob_len;
+}
+
+/* -- pairs ---------------------------------------------------------------- */
+
+static void add_pair(struct hf_pairs *pairs, int first, int second)
+{
+	const uint32_t mixed = ((uint32_t)first << 8 | (uint32_t)second) *
+			       0x9E3779B1u;
+
+	pairs->words[mixed >> 30] |= UINT64_C(1) << (mixed >> 24 & 63);
+}
+
+void hf_pairs_add_text(struct hf_pairs *pairs, const char *text, size_t len)
+{
+	for (size_t i = 1; i < len; i++)
+		add_pair(pairs, (unsigned char)text[i - 1],
+			 (unsigned char)text[i]);
+}
+
+/* The byte that the element of this length stands for; -1 for several. */
+static int only_byte(const char *element, size_t len)
+{
+	if (len == 2 && element[0] == '\\')
+		return (unsigned char)element[1];
+	if (len > 1 || element[0] == '*' || element[0] == '?')
+		return -1;
+	return (unsigned char)element[0];
+}
+
+void hf_pairs_add_glob(struct hf_pairs *pairs, const char *glob, size_t len)
+{
+	int last = -1;
+	size_t at = 0;
+
+	while (at < len) {
+		bool is_match;
+		const size_t element_len =
+			read_element(glob + at, len - at, '\0', &is_match);
+		const int byte = only_byte(glob + at, element_len);
+
+		if (last >= 0 && byte >= 0)
+			add_pair(pairs, last, byte);
+		last = byte;
+		at += element_len;
+	}
+}
+
+bool hf_pairs_has_all(const struct hf_pairs *pairs,
+		      const struct hf_pairs *wanted)
+{
+	for (size_t i = 0; i < HF_COUNT(pairs->words); i++) {
+		if ((wanted->words[i] & ~pairs->words[i]) != 0)
+			return false;
+	}
+	return true;
 }

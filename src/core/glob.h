@@ -10,6 +10,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Which bytes stand side by side in a text; some pairs share a bit.  What a glob
+ * asks for side by side is so in all that it matches, which tells most of many
+ * globs apart from a text at once.
+ */
+struct hf_pairs {
+	uint64_t words[4];
+};
 
 /* NULL, or what is wrong: "has no closing bracket".  Static text. */
 const char *hf_glob_check(const char *glob, size_t len);
@@ -26,5 +36,10 @@ size_t hf_glob_unescape(char *out, const char *glob, size_t len);
 /* A bracket that is not closed stands for itself. */
 bool hf_glob_match(const char *glob, size_t glob_len, const char *text,
 		   size_t text_len);
+
+void hf_pairs_add_text(struct hf_pairs *pairs, const char *text, size_t len);
+void hf_pairs_add_glob(struct hf_pairs *pairs, const char *glob, size_t len);
+bool hf_pairs_has_all(const struct hf_pairs *pairs,
+		      const struct hf_pairs *wanted);
 
 #endif /* HF_CORE_GLOB_H */

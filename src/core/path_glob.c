@@ -185,6 +185,17 @@ static int set_anchor(struct hf_path_glob *glob, bool is_absolute,
 	return 0;
 }
 
+static void note_part(struct hf_path_glob *glob,
+		      const struct hf_glob_part *part)
+{
+	if (part->kind == PART_ANY)
+		glob->has_any = true;
+	else if (part->kind == PART_LITERAL)
+		hf_pairs_add_text(&glob->pairs, part->text, part->len);
+	else
+		hf_pairs_add_glob(&glob->pairs, part->text, part->len);
+}
+
 int hf_path_glob_parse(struct hf_path_glob *glob, const char *text,
 		       const char *root, struct hf_error *err)
 {
@@ -222,7 +233,7 @@ int hf_path_glob_parse(struct hf_path_glob *glob, const char *text,
 	if (glob->anchor_len > 0 && !hf_path_is_plain(glob->anchor))
 		return fail(text, "is too long for a path", err);
 	for (size_t i = 0; i < glob->part_count; i++)
-		glob->has_any |= glob->parts[i].kind == PART_ANY;
+		note_part(glob, &glob->parts[i]);
 	return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "base/defs.h"
+#include "core/glob.h"
 
 struct hf_error;
 struct hf_glob_part;
@@ -31,6 +32,7 @@ struct hf_path_glob {
 	bool is_negated;
 	bool is_tree;		/* a slash at the end */
 	bool has_any;		/* "**" is one of the parts */
+	struct hf_pairs pairs;	/* of the parts: what matches has all of them */
 };
 
 #define HF_PATH_GLOB_INIT	{ .text = NULL }

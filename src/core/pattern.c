@@ -20,6 +20,10 @@
 #include "core/glob.h"
 #include "core/path_glob.h"
 
+/* Up to so many patterns are tried at once: to look at the path first pays for
+ * more alone. */
+#define FEW	32
+
 /* Patterns and groups are counted from 1 in all links; 0 is none. */
 struct pattern {
 	struct hf_path_glob glob;
@@ -329,17 +333,23 @@ const char *hf_patterns_match_past(const struct hf_patterns *patterns,
 {
 	struct beginning beginning = begin(path, strlen(path));
 	const struct hf_path_glob *glob;
+	const bool is_many = patterns->count > FEW;
+	struct hf_pairs pairs = { .words = { 0 } };
 	size_t best = 0;
 
 	/* No pattern can name the root itself. */
 	if (strcmp(path, ".") == 0)
 		return NULL;
+	if (is_many)
+		hf_pairs_add_text(&pairs, path, strlen(path));
 	while (next_beginning(&beginning)) {
 		const size_t group = find_group(patterns, &beginning);
 		size_t link = group ? patterns->groups[group - 1].newest : 0;
 
 		for (; link > best; link = patterns->patterns[link - 1].older) {
 			glob = &patterns->patterns[link - 1].glob;
+			if (is_many && !hf_pairs_has_all(&pairs, &glob->pairs))
+				continue;
 			if (hf_path_glob_matches(glob, path, skipped_len,
 						 is_directory))
 				best = link;

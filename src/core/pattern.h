@@ -17,7 +17,8 @@
  * wildcard is "literal": it names one path whether that exists or not.
  *
  * 10,000 patterns stay fast: literal ones are looked up, not tried in turn, and
- * of the others only those whose fixed directory part is on the path's way.
+ * of the others only those are tried whose fixed directory part is on the path's
+ * way and whose neighbouring bytes it has.
  */
 #ifndef HF_CORE_PATTERN_H
 #define HF_CORE_PATTERN_H

@@ -3,10 +3,12 @@
 #include "core/pattern.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 
 #define LIST_MAX 8
 
@@ -254,5 +256,139 @@ Test(pattern_list, many, .timeout = 60)
 	cr_expect_eq(members, 20000);
 	cr_expect_eq(reached, 10000);
 	cr_expect_eq(literals, 10000);
+	hf_patterns_free(&patterns);
+}
+
+/* -- at random, against each pattern alone --------------------------------- */
+
+#define RANDOM_SETS	60
+#define RANDOM_PATTERNS 100
+#define RANDOM_PATHS	300
+
+static unsigned roll(uint64_t *state, unsigned sides)
+{
+	*state = *state * UINT64_C(6364136223846793005) +
+		 UINT64_C(1442695040888963407);
+	return (unsigned)(*state >> 33) % sides;
+}
+
+/* Up to max of the pieces, in which many rolls end in few names. */
+static void make_text(uint64_t *state, const char *const *pieces, unsigned count,
+		      unsigned max, char text[64])
+{
+	text[0] = '\0';
+	for (unsigned i = 1 + roll(state, max); i > 0; i--)
+		(void)snprintf(text + strlen(text), 64 - strlen(text), "%s",
+			       pieces[roll(state, count)]);
+}
+
+struct alone {
+	struct hf_patterns *patterns;	/* without the "!" */
+	bool is_negated;
+};
+
+/* A list of many, and each of them in a list of its own. */
+static struct hf_patterns *random_list(uint64_t *state, struct alone *alone)
+{
+	static const char *const pieces[] = {
+		"a", "b", "\\*", "*", "?", "[ab]", "[!a]", "a.b", "/", "/**/",
+	};
+	struct hf_patterns *const patterns = hf_patterns_new();
+	struct hf_error err;
+
+	for (size_t count = 0; count < RANDOM_PATTERNS;) {
+		char text[80] = "!";
+
+		make_text(state, pieces, HF_COUNT(pieces), 8, text + 1);
+		alone->patterns = hf_patterns_new();
+		alone->is_negated = roll(state, 4) == 0;
+		if (hf_patterns_add(alone->patterns, text + 1, &err) == 0 &&
+		    hf_patterns_add(patterns, text + !alone->is_negated,
+				    &err) == 0) {
+			alone++;
+			count++;
+			continue;
+		}
+		hf_patterns_free(&alone->patterns);
+	}
+	return patterns;
+}
+
+/* The last one that matches decides. */
+static const char *decide_in_turn(const struct hf_patterns *patterns,
+				  const struct alone *alone, const char *path,
+				  size_t skipped_len, bool is_directory)
+{
+	const char *rule = NULL;
+
+	for (size_t i = 0; i < RANDOM_PATTERNS; i++) {
+		/* What "!" takes out is out everywhere. */
+		const size_t skipped = alone[i].is_negated ? 0 : skipped_len;
+
+		if (hf_patterns_match_past(alone[i].patterns, path, skipped,
+					   is_directory))
+			rule = alone[i].is_negated
+				       ? NULL
+				       : hf_patterns_text(patterns, i);
+	}
+	return rule;
+}
+
+Test(pattern_list, many_decide_as_each_alone, .timeout = 60)
+{
+	static const char *const pieces[] = {"a", "b", "*", "a.b", "/", "c"};
+	uint64_t state = 1;
+	size_t members = 0;
+
+	for (unsigned set = 0; set < RANDOM_SETS; set++) {
+		struct alone alone[RANDOM_PATTERNS];
+		struct hf_patterns *patterns = random_list(&state, alone);
+
+		for (unsigned i = 0; i < RANDOM_PATHS; i++) {
+			const bool is_directory = roll(&state, 2) == 0;
+			const char *rule;
+			char path[64];
+			size_t skipped;
+
+			make_text(&state, pieces, HF_COUNT(pieces), 10, path);
+			if (!hf_path_is_plain(path))
+				continue;
+			skipped = roll(&state, 2) ? hf_path_parent_len(path) :
+						    0;
+			rule = hf_patterns_match_past(patterns, path, skipped,
+						      is_directory);
+			members += rule != NULL;
+			cr_expect_eq(rule,
+				     decide_in_turn(patterns, alone, path,
+						    skipped, is_directory),
+				     "'%s' by '%s'", path, rule ? rule : "");
+		}
+		for (size_t i = 0; i < RANDOM_PATTERNS; i++)
+			hf_patterns_free(&alone[i].patterns);
+		hf_patterns_free(&patterns);
+	}
+	cr_expect_gt(members, RANDOM_SETS * RANDOM_PATHS / 10);
+}
+
+/*
+ * Of many with wildcards in one directory each is looked at for each path, but
+ * hardly any is tried; that would take half a minute.
+ */
+Test(pattern_list, many_with_wildcards, .timeout = 30)
+{
+	struct hf_patterns *patterns = hf_patterns_new();
+	struct hf_error err;
+	size_t members = 0;
+	char text[64];
+
+	for (unsigned i = 0; i < 10000; i++) {
+		(void)snprintf(text, sizeof(text), "**/*-%05u.toml", i);
+		cr_assert_eq(hf_patterns_add(patterns, text, &err), 0);
+	}
+	for (unsigned i = 0; i < 60000; i++) {
+		(void)snprintf(text, sizeof(text), "data/sample-%05u.toml", i);
+		members += hf_patterns_match(patterns, text, false) != NULL;
+	}
+	cr_expect_eq(members, 10000);
 	hf_patterns_free(&patterns);
 }
