@@ -4,8 +4,10 @@
  *
  *	return hf_fail(err, HF_ERR_LIMIT, "cannot read '%s': too large", name);
  *
- * Nothing is allocated.  Names that come from a file system are passed through
- * hf_quote() (base/text.h) first, so that they cannot drive a terminal.
+ * Nothing is allocated.  Where the line gets too long, the longest of its names
+ * loses its middle, never the reason its end.  Names that come from a file
+ * system are passed through hf_quote() (base/text.h) first, so that they cannot
+ * drive a terminal.
  */
 #ifndef HF_BASE_FAIL_H
 #define HF_BASE_FAIL_H

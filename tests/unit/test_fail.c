@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static struct hf_error dirty(void)
 {
 	struct hf_error err = { .code = 1, .sys_errno = 1 };
@@ -73,5 +75,76 @@ Test(fail, too_long_is_cut)
 		(void)hf_fail_hint(&err, "%*s", len, "");
 		cr_assert_lt(strnlen(err.hint, sizeof(err.hint)),
 			     sizeof(err.hint));
+	}
+}
+
+/* -- long names --------------------------------------------------------------- */
+
+static const char *name_of(char *name, size_t len, const char *begin,
+			   const char *end)
+{
+	memset(name, 'x', len);
+	memcpy(name, begin, strlen(begin));
+	memcpy(name + len - strlen(end), end, strlen(end));
+	name[len] = '\0';
+	return name;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t len = strlen(text);
+
+	return len >= strlen(end) && strcmp(text + len - strlen(end), end) == 0;
+}
+
+Test(fail, the_reason_of_a_long_name_is_seen)
+{
+	for (size_t len = 400; len < 4096; len += 13) {
+		struct hf_error err = dirty();
+		char name[4096];
+
+		(void)hf_fail_system(&err, -ENOSPC, "cannot write '%s'",
+				     name_of(name, len, "first/", "/last"));
+		cr_assert_lt(strlen(err.text), sizeof(err.text));
+		cr_assert_eq(strncmp(err.text, "cannot write 'first/x", 21), 0,
+			     "%s", err.text);
+		cr_assert(ends_with(err.text,
+				    "x/last': No space left on device"),
+			  "%s", err.text);
+		cr_assert_eq(strstr(err.text, "\xe2\x80\xa6") != NULL,
+			     len > sizeof(err.text) - 42, "%zu", len);
+		if (strstr(err.text, "\xe2\x80\xa6"))
+			cr_assert_eq(strlen(err.text), sizeof(err.text) - 1);
+	}
+}
+
+Test(fail, of_two_long_names_both_are_seen)
+{
+	struct hf_error err = dirty();
+	char one[4096];
+	char two[4096];
+
+	(void)hf_fail(&err, HF_ERR_DENIED,
+		      "the store '%s' belongs to '%s', not here",
+		      name_of(one, 4095, "one/", "/eno"),
+		      name_of(two, 4000, "two/", "/owt"));
+	cr_expect_eq(strncmp(err.text, "the store 'one/x", 16), 0);
+	cr_expect(strstr(err.text, "x/eno' belongs to 'two/x"), "%s",
+		  err.text);
+	cr_expect(ends_with(err.text, "x/owt', not here"), "%s", err.text);
+}
+
+Test(fail, a_character_is_not_cut_apart)
+{
+	for (size_t len = 500; len < 600; len++) {
+		struct hf_error err = dirty();
+		char name[700];
+
+		for (size_t i = 0; i < len; i++)
+			memcpy(name + 2 * (i / 2), "\xc3\xa4", 3);
+		(void)hf_fail(&err, HF_ERR_LIMIT, "%.*s'%s' is", (int)(len % 4),
+			      "abc", name);
+		cr_assert(hf_is_utf8(err.text, strlen(err.text)), "%s",
+			  err.text);
 	}
 }
