@@ -167,9 +167,8 @@ static int reopen_root(struct hf_run *run, struct hf_error *err)
 		rc = hf_file_mkdir_path(root);
 	else if (rc == 0 && there.dev == held.dev && there.ino == held.ino)
 		return 0;
-	else if (rc == 0 && there.kind != HF_KIND_DIRECTORY)
-		rc = -ENOTDIR;
-	fd = rc < 0 ? rc : hf_file_open_directory(root);
+	/* What was looked at may be a link by now: none is followed. */
+	fd = rc < 0 ? rc : hf_file_open_directory_at(-1, root);
 	if (fd < 0)
 		return hf_fail_system(err, fd, "cannot open the root '%s' again",
 				      HF_QUOTE(root));

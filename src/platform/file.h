@@ -52,7 +52,7 @@ MUST_CHECK int hf_file_close(int *fd);
 
 /* A directory by any path; links are followed. */
 MUST_CHECK int hf_file_open_directory(const char *path);
-/* A directory of dir_fd. */
+/* A directory of dir_fd, or by an absolute path; no link, if not on the way. */
 MUST_CHECK int hf_file_open_directory_at(int dir_fd, const char *name);
 /*
  * The directory path (plain, several components, "." for dir_fd itself) beneath
