@@ -109,9 +109,10 @@ Test(manifest_faults, without_memory_it_is_not_damaged)
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	struct hf_error err;
 	bool has_fired = true;
+	unsigned n = 1;
 
 	cr_assert_eq(hf_manifest_encode(&before, &text, &err), 0);
-	for (unsigned n = 1; has_fired; n++) {
+	for (; has_fired; n++) {
 		struct hf_manifest after = HF_MANIFEST_INIT;
 		int rc;
 
@@ -122,4 +123,5 @@ Test(manifest_faults, without_memory_it_is_not_damaged)
 			     fault_call(), n, err.text);
 		hf_manifest_done(&after);
 	}
+	fault_expect_all_tried(n - 1);
 }

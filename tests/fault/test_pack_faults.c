@@ -121,9 +121,10 @@ Test(pack_faults, a_full_disk_is_said_to_be_full)
 {
 	struct hf_error err = {.code = 0};
 	bool has_fired = true;
+	unsigned n = 1;
 	unsigned writes = 0;
 
-	for (unsigned n = 1; has_fired; n++) {
+	for (; has_fired; n++) {
 		remove_pack(NULL);
 		fault_arm(n, ENOSPC, false);
 		(void)!write_pack(NULL, &err);
@@ -134,6 +135,7 @@ Test(pack_faults, a_full_disk_is_said_to_be_full)
 		cr_expect_eq(err.sys_errno, ENOSPC, "%s", err.text);
 		cr_expect(strstr(err.text, "cannot write "), "%s", err.text);
 	}
+	fault_expect_all_tried(n - 1);
 	cr_expect_geq(writes, 3);
 }
 
@@ -148,17 +150,19 @@ static void write_body(void *context)
 Test(pack_faults, dying_anywhere_leaves_a_whole_pack_or_none)
 {
 	bool has_crashed = true;
+	unsigned n = 1;
 	unsigned points = 0;
 	struct hf_error err;
 
 	/* The parent has to know where the members lie. */
 	cr_assert_eq(write_pack(NULL, &err), 0);
-	for (unsigned n = 1; has_crashed; n++) {
+	for (; has_crashed; n++) {
 		remove_pack(NULL);
 		has_crashed = fault_crash(n, write_body, NULL);
 		points += has_crashed;
 		check_pack(NULL, has_crashed ? -1 : 0);
 	}
+	fault_expect_all_tried(n - 1);
 	cr_expect_geq(points, 30);
 }
 
@@ -194,11 +198,12 @@ Test(pack_faults, a_failed_read_is_no_damage)
 	};
 	struct hf_error err = {.code = 0};
 	bool has_fired = true;
+	unsigned n = 1;
 
 	cr_assert_eq(write_pack(NULL, &err), 0);
 	fault_loop(&fault_case, 25);
 
-	for (unsigned n = 1; has_fired; n++) {
+	for (; has_fired; n++) {
 		int rc;
 
 		fault_arm(n, EIO, false);
@@ -207,4 +212,5 @@ Test(pack_faults, a_failed_read_is_no_damage)
 		cr_expect(rc == 0 || rc == HF_ERR_SYSTEM, "%s at %u: %s",
 			  fault_call(), n, err.text);
 	}
+	fault_expect_all_tried(n - 1);
 }

@@ -97,9 +97,10 @@ static void crash_body(void *context)
 Test(replace_faults, dying_anywhere_leaves_old_or_new)
 {
 	bool has_crashed = true;
+	unsigned n = 1;
 	unsigned points = 0;
 
-	for (unsigned n = 1; has_crashed; n++) {
+	for (; has_crashed; n++) {
 		prepare(NULL);
 		has_crashed = fault_crash(n, crash_body, NULL);
 		points += has_crashed;
@@ -110,5 +111,6 @@ Test(replace_faults, dying_anywhere_leaves_old_or_new)
 		(void)sweep();
 		cr_expect_eq(hf_count_names(dir_fd, ""), 1);
 	}
+	fault_expect_all_tried(n - 1);
 	cr_expect_eq(points, 8);
 }

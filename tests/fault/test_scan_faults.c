@@ -147,9 +147,10 @@ static unsigned run(int error, bool is_persistent, bool is_tolerant)
 	/* Then it is we who fail, not the tree. */
 	const bool is_ours = error == EMFILE || error == ENOMEM;
 	bool is_fired = true;
+	unsigned n = 1;
 	unsigned points = 0;
 
-	for (unsigned n = 1; is_fired; n++) {
+	for (; is_fired; n++) {
 		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 		struct hf_error err = { .code = 0 };
 		const int descriptors = hf_open_descriptors();
@@ -175,6 +176,7 @@ static unsigned run(int error, bool is_persistent, bool is_tolerant)
 				  "n=%u, %s: failure swallowed", n,
 				  fault_call());
 	}
+	fault_expect_all_tried(n - 1);
 	return points;
 }
 

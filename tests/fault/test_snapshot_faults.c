@@ -140,9 +140,10 @@ static void take_body(void *context)
 static unsigned crash_loop(bool has_previous)
 {
 	bool has_crashed = true;
+	unsigned n = 1;
 	unsigned points = 0;
 
-	for (unsigned n = 1; has_crashed; n++) {
+	for (; has_crashed; n++) {
 		if (has_previous)
 			prepare_second(NULL);
 		else
@@ -152,6 +153,7 @@ static unsigned crash_loop(bool has_previous)
 		hf_stored_reopen(&s);
 		check(&has_previous, has_crashed ? -1 : 0);
 	}
+	fault_expect_all_tried(n - 1);
 	return points;
 }
 

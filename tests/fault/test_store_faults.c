@@ -144,14 +144,16 @@ static void make_body(void *context)
 Test(store_faults, dying_while_making_one)
 {
 	bool has_crashed = true;
+	unsigned n = 1;
 	unsigned points = 0;
 
-	for (unsigned n = 1; has_crashed; n++) {
+	for (; has_crashed; n++) {
 		remove_fresh(NULL);
 		has_crashed = fault_crash(n, make_body, NULL);
 		points += has_crashed;
 		expect_usable();
 	}
+	fault_expect_all_tried(n - 1);
 	cr_expect_geq(points, 30);
 }
 

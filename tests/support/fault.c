@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -69,6 +70,13 @@ bool fault_disarm(void)
 unsigned fault_count(void)
 {
 	return call_count;
+}
+
+void fault_expect_all_tried(unsigned nth)
+{
+	(void)fprintf(stderr, "%u calls tried\n", nth - 1);
+	cr_expect(call_count == nth - 1, "%u calls tried, but there are %u",
+		  nth - 1, call_count);
 }
 
 const char *fault_call(void)
@@ -383,18 +391,26 @@ char *__wrap_strdup(const char *text)
 
 bool fault_crash(unsigned nth, void (*body)(void *argument), void *argument)
 {
-	const pid_t child = fork();
+	unsigned *const count =
+		mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
 	int status;
 
+	cr_assert(count != MAP_FAILED);
+	child = fork();
 	cr_assert(child >= 0);
 	if (child == 0) {
 		fault_arm(nth, 0, false);
 		is_crash = true;
 		body(argument);
 		(void)fault_disarm();
+		*count = call_count;
 		_exit(0);
 	}
 	cr_assert(waitpid(child, &status, 0) == child);
+	call_count = *count;
+	(void)munmap(count, sizeof(*count));
 	if (WIFEXITED(status)) {
 		cr_assert(WEXITSTATUS(status) == 0, "the child failed");
 		return false;

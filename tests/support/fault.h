@@ -31,8 +31,14 @@ void fault_take_exchange_away(bool is_away);
 /* Stop; did it fire? */
 bool fault_disarm(void);
 
-/* How many calls were counted since fault_arm(). */
+/* How many calls were counted since fault_arm(), or in the child of a
+ * fault_crash() that returned false. */
 unsigned fault_count(void);
+/*
+ * After a loop: nothing fired in its last round, at call nth, and all rounds were
+ * equally long, or calls of this round were jumped over in those before.
+ */
+void fault_expect_all_tried(unsigned nth);
 /* The name of the first call that failed ("fsync"); "" when none did. */
 const char *fault_call(void);
 /*

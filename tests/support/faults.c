@@ -52,6 +52,7 @@ void fault_loop(const struct fault_case *fault_case, unsigned points_min)
 
 		while (run_once(fault_case, n, errors[e / 2], is_persistent))
 			n++;
+		fault_expect_all_tried(n);
 		cr_expect_geq(n - 1, points_min, "only %u calls can fail",
 			      n - 1);
 	}
