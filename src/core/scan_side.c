@@ -98,23 +98,14 @@ static bool is_passed_over(const struct search *search, int rc)
 					  hf_scan_is_tolerable(rc));
 }
 
-static int open_directory(int root_fd, const char *path)
-{
-	cleanup_fd int parent_fd = -1;
-	const char *name;
-
-	parent_fd = hf_scan_open_parent(root_fd, path, &name);
-	if (parent_fd < 0)
-		return parent_fd;
-	return hf_file_open_beneath(parent_fd, name);
-}
-
+/* The directory path, in which file lies. */
 static int search_directory(struct search *search, const char *path,
-			    struct hf_error *err)
+			    const char *file, struct hf_error *err)
 {
 	cleanup_directory struct hf_directory *directory = NULL;
-	cleanup_fd int fd = open_directory(search->options->root_fd, path);
 	const char *name;
+	cleanup_fd int fd = hf_scan_open_parent(search->options->root_fd, file,
+						&name);
 	enum hf_kind kind;
 	int rc = fd;
 
@@ -138,6 +129,62 @@ static int search_directory(struct search *search, const char *path,
 			      HF_QUOTE(path));
 }
 
+/* The directory that path lies in; NULL when it is no entry, as "/". */
+static const struct hf_entry *find_parent(const struct hf_tree *tree,
+					  const char *path)
+{
+	char parent[HF_PATH_MAX];
+	const size_t len = hf_path_parent_len(path);
+
+	memcpy(parent, path, len);
+	parent[len] = '\0';
+	return hf_tree_find(tree, len > 0 ? parent : ".");
+}
+
+static bool lies_in(const char *path, const char *directory)
+{
+	const size_t len = hf_path_parent_len(path);
+
+	return strlen(directory) == len && memcmp(directory, path, len) == 0;
+}
+
+/*
+ * Each directory that has a NAME is listed, once, instead of asking for three
+ * names beside each.  Those that only lead there are not: they may be closed, or
+ * as large as /tmp.
+ */
+static int search_directories(struct search *search, bool *is_searched,
+			      struct hf_error *err)
+{
+	/* What is found may be added to this tree, too. */
+	const size_t count = search->before->count;
+	const char *last = "/";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hf_entry *const file = &search->before->entries[i];
+		const struct hf_entry *directory;
+		bool *is_known;
+		int rc;
+
+		if (file->role != HF_ROLE_PROTECTED ||
+		    file->stat.kind != HF_KIND_FILE ||
+		    lies_in(file->path, last))
+			continue;
+		directory = find_parent(search->before, file->path);
+		if (!directory)
+			continue;
+		last = directory->path;
+		is_known = &is_searched[directory - search->before->entries];
+		if (*is_known)
+			continue;
+		*is_known = true;
+		rc = search_directory(search, last, file->path, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 int hf_scan_side_files(const struct hf_scan_options *options,
 		       const struct hf_tree *before, struct hf_tree *after,
 		       struct hf_error *err)
@@ -148,20 +195,14 @@ int hf_scan_side_files(const struct hf_scan_options *options,
 		.after = after,
 		.sorted_count = after->count,
 	};
+	cleanup_free bool *is_searched =
+		calloc(before->count + 1, sizeof(*is_searched));
+	int rc;
 
-	/*
-	 * Every entry's directory (but "/") is an entry too, so each is listed
-	 * just once instead of asking for three names beside many files.
-	 */
-	for (size_t i = 0; i < before->count; i++) {
-		const struct hf_entry *const entry = &before->entries[i];
-		int rc;
-
-		if (entry->stat.kind != HF_KIND_DIRECTORY)
-			continue;
-		rc = search_directory(&search, entry->path, err);
-		if (rc < 0)
-			return rc;
-	}
+	if (!is_searched)
+		return hf_fail_memory(err);
+	rc = search_directories(&search, is_searched, err);
+	if (rc < 0)
+		return rc;
 	return hf_tree_sort(after, err);
 }

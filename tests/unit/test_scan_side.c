@@ -191,3 +191,39 @@ Test(scan_side, nothing_in_a_directory_that_is_gone)
 	cr_assert_eq(hf_scan_side_files(&options, &before, &after, &err), 0);
 	cr_expect_str_eq(hf_tree_text(&after), "Ad .\nAl d\nP- d/b.db\n");
 }
+
+/* What only leads to a protected file may be large, or closed as /home is. */
+Test(scan_side, only_directories_of_files_are_listed)
+{
+	cleanup_tree struct hf_tree before = HF_TREE_INIT;
+	cleanup_tree struct hf_tree after = HF_TREE_INIT;
+	char project[128];
+	char pattern[128];
+	struct hf_error err;
+	int fd;
+
+	cr_assert_eq(unlinkat(root_fd, "d/b.db", 0), 0);
+	cr_assert_eq(unlinkat(root_fd, "d", AT_REMOVEDIR), 0);
+	hf_become_user(root);
+	cr_assert_eq(mkdirat(root_fd, "p", 0755), 0);
+	cr_assert_eq(mkdirat(root_fd, "u", 0755), 0);
+	cr_assert_eq(mkdirat(root_fd, "u/e", 0755), 0);
+	hf_put_file(root_fd, "u/e/c.db", "c");
+	cr_assert_eq(fchmodat(root_fd, "u", 0311, 0), 0);
+	(void)snprintf(project, sizeof(project), "%s/p", root);
+	(void)snprintf(pattern, sizeof(pattern), "%s/u/e/*.db", root);
+	protect(pattern, "");
+	fd = openat(root_fd, "p", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	options.root = project;
+	options.root_fd = fd;
+	scan(&before);
+
+	hf_put_file(root_fd, "u/e/c.db-journal", "j");
+	options.before = &before;
+	scan(&after);
+	cr_expect(hf_scan_side_files(&options, &before, &after, &err) == 0,
+		  "%s", err.text);
+	cr_expect_eq(after.count, before.count + 1);
+	cr_assert_eq(fchmodat(root_fd, "u", 0755, 0), 0);
+	(void)close(fd);
+}
