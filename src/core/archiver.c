@@ -79,6 +79,10 @@ static int need_contents(struct hf_archiver *archiver, struct hf_error *err)
 
 	if (archiver->contents)
 		return 0;
+	/* Before anything is added: what a crash left must not pile up. */
+	rc = hf_store_sweep(archiver->store, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_contents_load(archiver->store, &archiver->contents,
 			      archiver->notes, err);
 	if (rc < 0)

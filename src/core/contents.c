@@ -54,17 +54,18 @@ bool hf_pack_name_parse(const char *name, const char *suffix,
 	return true;
 }
 
-bool hf_pack_is_stray_index(const struct hf_store *store, const char *name)
+int hf_pack_is_stray_index(const struct hf_store *store, const char *name)
 {
 	char pack[HF_PACK_NAME];
 	struct hf_stat stat;
 	uint32_t number;
+	int rc;
 
 	if (!hf_pack_name_parse(name, HF_PACK_INDEX_SUFFIX, &number))
-		return false;
+		return 0;
 	hf_pack_name_format(number, HF_PACK_SUFFIX, pack);
-	return hf_file_stat_at(store->folder_fd[HF_STORE_PACKS], pack, &stat) ==
-	       -ENOENT;
+	rc = hf_file_stat_at(store->folder_fd[HF_STORE_PACKS], pack, &stat);
+	return rc == -ENOENT ? 1 : rc;
 }
 
 /* -- the table ------------------------------------------------------------ */

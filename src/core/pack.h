@@ -103,8 +103,9 @@ MUST_CHECK int hf_pack_read(const struct hf_store *store,
 			    const struct hf_pack_sink *sink,
 			    struct hf_error *err);
 
-/* Is name that of an index whose pack is not there? */
-bool hf_pack_is_stray_index(const struct hf_store *store, const char *name);
+/* Is name that of an index whose pack is not there?  1, 0 or -errno. */
+MUST_CHECK int hf_pack_is_stray_index(const struct hf_store *store,
+				      const char *name);
 
 /* -- what is stored ------------------------------------------------------- */
 

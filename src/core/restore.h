@@ -132,10 +132,13 @@ void hf_step_clear(struct hf_step *step);
 
 /*
  * Remove what a restore that was killed has left beside the entries of tree: our
- * temporary names, when they are no directory or an empty one.  What they held
- * was kept, or stands in a snapshot.  First failure, or 0.
+ * temporary names, when they are no directory or an empty one.  Whether one holds
+ * the new content, in part, or what was replaced, it is kept first: in the folder
+ * of the session that died.  First failure, or 0.
  */
-MUST_CHECK int hf_restore_sweep(int root_fd, const struct hf_tree *tree,
+MUST_CHECK int hf_restore_sweep(const struct hf_store *store,
+				const struct hf_name *session, int root_fd,
+				const struct hf_tree *tree,
 				struct hf_error *err);
 
 /* How many steps ended so. */

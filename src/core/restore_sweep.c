@@ -2,60 +2,133 @@
 /* Remove the temporary names that a killed restore left in the project. */
 #include "core/restore.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/kept.h"
 #include "core/place.h"
 #include "core/replace.h"
 #include "core/scan.h"
 
+struct sweep {
+	const struct hf_store *store;
+	const struct hf_name *session;
+	const struct hf_tree *tree;
+	int root_fd;
+};
+
+/*
+ * It may be the new content, half written, or what the old name stood for until
+ * the names traded places: a kept copy is made of it, whichever it is.
+ */
+static int remove_kept(const struct sweep *sweep, int dir_fd, const char *name,
+		       const char *path, struct hf_error *err)
+{
+	const struct hf_kept_source source = {
+		.dir_fd = dir_fd,
+		.name = name,
+		.path = path,
+		.is_leaving = true,
+	};
+	cleanup_kept struct hf_kept kept = HF_KEPT_INIT;
+	int rc;
+
+	rc = hf_kept_copy(sweep->store, sweep->session, &source, &kept, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_unlink_at(dir_fd, name);
+	if (rc < 0) {
+		hf_kept_drop(sweep->store, &kept);
+		return hf_fail_system(err, rc, "cannot remove '%s'",
+				      HF_QUOTE(path));
+	}
+	rc = hf_kept_seal(sweep->store, &kept, err);
+	return rc < 0 ? rc : 0;
+}
+
 /* One name that looks like ours: a directory only goes when it is empty. */
-static int sweep_name(int dir_fd, const char *name)
+static int sweep_name(const struct sweep *sweep, int dir_fd, const char *name,
+		      const char *path, struct hf_error *err)
 {
 	struct hf_stat stat;
 	int rc;
 
+	/* A person may have given it to a file that is protected. */
+	if (hf_tree_find(sweep->tree, path))
+		return 0;
 	rc = hf_file_stat_at(dir_fd, name, &stat);
-	if (rc < 0)
-		return rc == -ENOENT ? 0 : rc;
-	if (stat.kind != HF_KIND_DIRECTORY)
-		return hf_file_unlink_at(dir_fd, name);
-	rc = hf_file_rmdir_at(dir_fd, name);
-	return rc == -ENOTEMPTY || rc == -EEXIST ? 0 : rc;
+	if (rc == 0 && stat.kind != HF_KIND_DIRECTORY && stat.size > 0)
+		return remove_kept(sweep, dir_fd, name, path, err);
+	if (rc == 0)
+		rc = stat.kind == HF_KIND_DIRECTORY ?
+			     hf_file_rmdir_at(dir_fd, name) :
+			     hf_file_unlink_at(dir_fd, name);
+	if (rc == 0 || rc == -ENOENT || rc == -ENOTEMPTY || rc == -EEXIST)
+		return 0;
+	return hf_fail_system(err, rc, "cannot remove '%s'", HF_QUOTE(path));
 }
 
-static int sweep_names(int dir_fd)
+/* The path of name in the directory that beside lies in; to free(). */
+static char *join_beside(const char *beside, const char *name)
+{
+	const size_t len = hf_path_parent_len(beside);
+	cleanup_free char *parent = NULL;
+
+	if (len == 0)
+		return strdup(name);
+	parent = calloc(len + 1, 1);
+	if (!parent)
+		return NULL;
+	memcpy(parent, beside, len);
+	return hf_path_join(parent, name);
+}
+
+/* All of a directory is tried; the first failure is returned. */
+static int sweep_names(const struct sweep *sweep, int dir_fd,
+		       const char *beside, struct hf_error *err)
 {
 	cleanup_directory struct hf_directory *directory = NULL;
+	struct hf_error failure;
 	enum hf_kind kind;
 	const char *name;
 	int first = 0;
 	int rc;
 
 	rc = hf_directory_open(dir_fd, &directory);
-	if (rc < 0)
-		return rc;
-	while ((rc = hf_directory_next(directory, &name, &kind)) > 0) {
-		int removed;
+	while (rc >= 0) {
+		cleanup_free char *path = NULL;
+		int swept;
 
+		rc = hf_directory_next(directory, &name, &kind);
+		if (rc <= 0)
+			break;
 		if (!hf_replace_is_temporary(name))
 			continue;
-		removed = sweep_name(dir_fd, name);
-		if (removed < 0 && first == 0)
-			first = removed;
+		path = join_beside(beside, name);
+		swept = path ? sweep_name(sweep, dir_fd, name, path, &failure)
+			     : hf_fail_memory(&failure);
+		if (swept < 0 && first == 0) {
+			first = swept;
+			*err = failure;
+		}
 	}
-	return first < 0 ? first : rc;
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot clean up beside '%s'",
+				      HF_QUOTE(beside));
+	return first;
 }
 
 /* The directory that path lies in. */
-static int sweep_beside(int root_fd, const char *path, struct hf_error *err)
+static int sweep_beside(const struct sweep *sweep, const char *path,
+			struct hf_error *err)
 {
 	cleanup_place struct hf_place place = HF_PLACE_INIT;
 	int rc;
 
-	rc = hf_place_open(&place, root_fd, path, err);
+	rc = hf_place_open(&place, sweep->root_fd, path, err);
 	if (rc < 0) {
 		/* No directory, nothing left in it. */
 		if (err->sys_errno == ENOENT || err->sys_errno == ENOTDIR ||
@@ -63,10 +136,9 @@ static int sweep_beside(int root_fd, const char *path, struct hf_error *err)
 			return 0;
 		return rc;
 	}
-	rc = sweep_names(place.dir_fd);
+	rc = sweep_names(sweep, place.dir_fd, path, err);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot clean up beside '%s'",
-				      HF_QUOTE(path));
+		return rc;
 	return hf_place_close(&place, err);
 }
 
@@ -79,9 +151,16 @@ static bool is_beside(const char *a, const char *b)
 	       hf_path_is_absolute(a) == hf_path_is_absolute(b);
 }
 
-int hf_restore_sweep(int root_fd, const struct hf_tree *tree,
-		     struct hf_error *err)
+int hf_restore_sweep(const struct hf_store *store,
+		     const struct hf_name *session, int root_fd,
+		     const struct hf_tree *tree, struct hf_error *err)
 {
+	const struct sweep sweep = {
+		.store = store,
+		.session = session,
+		.tree = tree,
+		.root_fd = root_fd,
+	};
 	struct hf_error failure;
 	const char *last = NULL;
 	int first = 0;
@@ -96,7 +175,7 @@ int hf_restore_sweep(int root_fd, const struct hf_tree *tree,
 		    (last && is_beside(path, last)))
 			continue;
 		last = path;
-		rc = sweep_beside(root_fd, path, &failure);
+		rc = sweep_beside(&sweep, path, &failure);
 		if (rc < 0 && first == 0) {
 			first = rc;
 			*err = failure;

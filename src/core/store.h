@@ -143,7 +143,7 @@ MUST_CHECK int hf_store_resolve(const struct hf_store *store,
 				struct hf_error *err);
 
 /* Remove temporary names left by a crash, in all folders (under the lock). */
-MUST_CHECK int hf_store_sweep(struct hf_store *store, struct hf_error *err);
+MUST_CHECK int hf_store_sweep(const struct hf_store *store, struct hf_error *err);
 
 /* Bytes that all files of the store take. */
 MUST_CHECK int hf_store_size(const struct hf_store *store, uint64_t *ret_bytes,

@@ -42,14 +42,16 @@ static int remove_entry(int dir_fd, const char *name, unsigned depth)
 	return rc < 0 ? rc : hf_file_rmdir_at(dir_fd, name);
 }
 
-static bool is_leftover(const struct hf_store *store, int folder_fd,
-			const char *name)
+/* 1, 0 or -errno. */
+static int is_leftover(const struct hf_store *store, int folder_fd,
+		       const char *name)
 {
 	if (hf_replace_is_temporary(name))
-		return true;
+		return 1;
 	/* An index is renamed before its pack: alone it describes nothing. */
-	return folder_fd == store->folder_fd[HF_STORE_PACKS] &&
-	       hf_pack_is_stray_index(store, name);
+	return folder_fd == store->folder_fd[HF_STORE_PACKS] ?
+		       hf_pack_is_stray_index(store, name) :
+		       0;
 }
 
 static int sweep_folder(const struct hf_store *store, int folder_fd)
@@ -64,13 +66,14 @@ static int sweep_folder(const struct hf_store *store, int folder_fd)
 		rc = hf_directory_next(directory, &name, &kind);
 		if (rc <= 0)
 			break;
-		if (is_leftover(store, folder_fd, name))
+		rc = is_leftover(store, folder_fd, name);
+		if (rc > 0)
 			rc = remove_entry(folder_fd, name, 0);
 	}
 	return rc;
 }
 
-int hf_store_sweep(struct hf_store *store, struct hf_error *err)
+int hf_store_sweep(const struct hf_store *store, struct hf_error *err)
 {
 	int rc = sweep_folder(store, store->dir_fd);
 

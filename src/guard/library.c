@@ -121,9 +121,8 @@ int hf_project_snapshot(hf_project *project, const char **ret_snapshot,
 	if (rc >= 0)
 		rc = snapshot_locked(project, err);
 	/* Who records the tree by hand accepts it as it is. */
-	for (size_t i = 0; rc >= 0 && i < dead.count; i++)
-		rc = hf_journal_settle(&project->store, &dead.items[i],
-				       HF_OUTCOME_DONE, err);
+	if (rc >= 0)
+		rc = hf_repair_settle(project, &dead, err);
 	hf_store_close(&project->store);
 	if (rc < 0)
 		return rc;

@@ -3,6 +3,7 @@
 #include "guard/repair.h"
 
 #include "base/fail.h"
+#include "core/snapshot.h"
 #include "guard/session.h"
 #include "platform/job.h"
 
@@ -44,11 +45,48 @@ int hf_repair_lock(struct hf_project *project, const char *verb,
 	return 0;
 }
 
+/* The snapshot that the session restored from; the newest where none is told. */
+static int load_snapshot_of(const struct hf_store *store,
+			    const struct hf_name *session,
+			    struct hf_manifest *ret_manifest,
+			    struct hf_error *err)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	const char *typed = NULL;
+	const int rc = hf_journal_read(store, session, &record, err);
+
+	if (rc == 0 && record.snapshot && record.snapshot[0] != '\0')
+		typed = record.snapshot;
+	return hf_snapshot_load_typed(store, typed, ret_manifest, err);
+}
+
+void hf_repair_sweep(const struct hf_project *project,
+		     const struct hf_names *dead)
+{
+	for (size_t i = 0; i < dead->count; i++) {
+		const struct hf_name *const session = &dead->items[i];
+		cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+		struct hf_error ignored;
+		int rc;
+
+		rc = load_snapshot_of(&project->store, session, &manifest,
+				      &ignored);
+		if (rc == 0)
+			rc = hf_restore_sweep(&project->store, session,
+					      project->root_fd, &manifest.tree,
+					      &ignored);
+		/* What stays does no harm but that it is seen. */
+		(void)rc;
+	}
+}
+
 int hf_repair_settle(const struct hf_project *project,
 		     const struct hf_names *dead, struct hf_error *err)
 {
 	int rc;
 
+	hf_repair_sweep(project, dead);
 	for (size_t i = 0; i < dead->count; i++) {
 		rc = hf_journal_settle(&project->store, &dead->items[i],
 				       HF_OUTCOME_DONE, err);

@@ -27,7 +27,14 @@ MUST_CHECK int hf_repair_lock(struct hf_project *project, const char *verb,
 			      enum hf_store_open_mode mode,
 			      struct hf_names *ret_dead, struct hf_error *err);
 
-/* The tree is right again, or accepted: the sessions that did not end are done. */
+/*
+ * Remove the temporary names that sessions which did not end have left in the
+ * project, see hf_restore_sweep().
+ */
+void hf_repair_sweep(const struct hf_project *project,
+		     const struct hf_names *dead);
+/* The tree is right again, or accepted: the sessions that did not end are done,
+ * and what they left is swept. */
 MUST_CHECK int hf_repair_settle(const struct hf_project *project,
 				const struct hf_names *dead,
 				struct hf_error *err);

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/nearby.h"
+#include "guard/repair.h"
 #include "guard/run.h"
 
 /* -- sessions before ---------------------------------------------------------- */
@@ -87,6 +88,7 @@ static int settle_earlier(struct hf_run *run, bool *ret_has_living,
 		if (rc < 0)
 			return rc;
 	}
+	hf_repair_sweep(run->project, &dead);
 	*ret_has_living = living.count > 0;
 	return 0;
 }

@@ -196,11 +196,21 @@ die
 [ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'
 expect 98 "$holdfast" run -- true
 said 'did not end' 'holdfast restore' 'holdfast snapshot'
+# What a restore had under a temporary name is swept, but not lost.
+echo half >.holdfast-0123456789abcdef
+mkdir .holdfast-0123456789abcde0
 expect 0 "$holdfast" restore
 unchanged project
+swept=$(find "$dir/state" -path '*/kept/*' -name .holdfast-0123456789abcdef)
+[ "$(cat "$swept")" = half ] || fail 'what stood under a temporary name is lost'
 expect 0 "$holdfast" run -- true
 die
 expect 98 "$holdfast" run -- true
+echo half >.holdfast-0123456789abcdef
+packs=$(find "$dir/state" -name packs)
+echo half >"$packs/.holdfast-0123456789abcdef"
 expect 0 "$holdfast" snapshot
+[ ! -e .holdfast-0123456789abcdef ] || fail 'a temporary name was left'
+[ ! -e "$packs/.holdfast-0123456789abcdef" ] || fail 'a part of a pack was left'
 expect 0 "$holdfast" run -- true
 [ "$(cat personas.toml)" = damage ] || fail 'what was accepted is gone'
