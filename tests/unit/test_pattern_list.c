@@ -334,7 +334,7 @@ static const char *decide_in_turn(const struct hf_patterns *patterns,
 	return rule;
 }
 
-Test(pattern_list, many_decide_as_each_alone, .timeout = 60)
+Test(pattern_list, many_decide_as_each_alone)
 {
 	static const char *const pieces[] = {"a", "b", "*", "a.b", "/", "c"};
 	uint64_t state = 1;
