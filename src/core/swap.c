@@ -272,6 +272,9 @@ static int swap_once(const struct hf_restore_context *context,
 
 	hf_swap_set_begin(&set, context, place, step);
 	rc = hf_swap_set_keep(&set, true, err);
+	/* A part of it may be kept, but nothing is replaced. */
+	if (rc < 0)
+		hf_free_pointee(&step->kept);
 	if (rc == HF_ERR_CHANGED)
 		return AGAIN;
 	if (rc < 0)
