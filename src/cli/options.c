@@ -224,9 +224,14 @@ static int fail_unknown(enum hf_command_id command, const char *name,
 		memcpy(typed, name, len);
 	for (size_t i = 0; i < HF_COUNT(table); i++) {
 		if (strcmp(table[i].name, typed) == 0) {
-			return hf_fail(err, HF_ERR_USAGE,
-				       "cannot use '--%s' here: it belongs to "
-				       "another command", typed);
+			(void)hf_fail(err, HF_ERR_USAGE,
+				      "cannot use '--%s' here: it belongs to "
+				      "another command", typed);
+			return table[i].id == OPTION_JSON ?
+				       hf_fail_hint(err, "'--report FILE' "
+							 "writes the report of "
+							 "a run as JSON") :
+				       err->code;
 		}
 		if (table[i].commands & (1u << command))
 			hf_suggest(&suggestion, table[i].name);
