@@ -185,6 +185,8 @@ static void add_leftovers(const struct hf_session *session,
 	for (size_t i = 0; i < session->leftovers.count; i++) {
 		const struct hf_process *process = &session->leftovers.items[i];
 
+		if (process->has_ended && style->is_quiet)
+			continue;
 		hf_text_begin(out, style, NULL);
 		hf_buffer_add_text(
 			out,
@@ -262,11 +264,18 @@ static void add_unrestored(const struct hf_session *session,
 					"may still write\n");
 	}
 	hf_text_begin(out, style, "hint");
-	hf_buffer_printf(out,
-			 "%s'holdfast status%s' shows what differs, "
-			 "'holdfast restore%s' tries again\n",
-			 tally->stuck > 0 ? "remove the cause, then " : "",
-			 style->location, style->location);
+	if (session->unended > 0 && tally->stuck == 0 && !session->look_failed)
+		hf_buffer_printf(out,
+				 "when it has ended, 'holdfast verify%s' tells "
+				 "whether it wrote after the last look\n",
+				 style->location);
+	else
+		hf_buffer_printf(
+			out,
+			"%s'holdfast status%s' shows what differs, 'holdfast "
+			"restore%s' tries again\n",
+			tally->stuck > 0 ? "remove the cause, then " : "",
+			style->location, style->location);
 }
 
 /* A status of ours that the command chose itself: one line, always. */
@@ -336,7 +345,8 @@ void hf_report_text_finished(const struct hf_session *session,
 	/* Events can be lost at any time; the rest was said at the start. */
 	if (!session->is_watch_told)
 		hf_report_text_watch(session, style, out);
-	if (style->is_verbose || (has_violations && !style->is_quiet))
+	if (style->is_verbose || (has_violations && !style->is_quiet) ||
+	    session->unended > 0)
 		add_leftovers(session, style, out);
 	tally = add_paths(session, sorted, style, out);
 	add_allowed(session, style, out);

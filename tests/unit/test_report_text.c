@@ -296,6 +296,30 @@ Test(report_text, unrestored)
 			"of 6 verified; exit 98 (the command said 0)\n");
 }
 
+Test(report_text, unended)
+{
+	struct hf_process processes[] = {
+		{ .pid = 99, .comm = "cat" },
+		{ .pid = 100, .comm = "dog", .has_ended = true },
+	};
+
+	test.session.leftovers = (struct hf_processes){
+		.items = processes, .count = 2,
+	};
+	test.session.unended = 1;
+	test.session.status = HF_SESSION_UNRESTORED;
+	test.session.exit_status = HF_STATUS_UNDECIDED;
+	style.is_quiet = true;
+	expect_finished("holdfast: cannot end a process the command left "
+			"behind: cat (pid 99)\n"
+			"holdfast: 1 process of the command cannot be ended "
+			"and may still write\n"
+			"holdfast: hint: when it has ended, 'holdfast verify' "
+			"tells whether it wrote after the last look\n"
+			"holdfast: 0 violations, 0 files changed, 6 of 6 "
+			"verified; exit 98 (the command said 0)\n");
+}
+
 /* However many: the summary stays on a screen, and counts them all. */
 Test(report_text, many)
 {
