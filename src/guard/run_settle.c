@@ -215,6 +215,16 @@ static int restore_locked(struct hf_run *run, struct hf_error *err)
 	return rc;
 }
 
+/* Did our restore leave it so?  The command may have been there since. */
+static bool is_as_recorded(const struct hf_stat *left,
+			   const struct hf_stat *recorded)
+{
+	return left->kind == recorded->kind && left->mode == recorded->mode &&
+	       (left->kind == HF_KIND_DIRECTORY ||
+		(left->size == recorded->size &&
+		 left->mtime_ns == recorded->mtime_ns));
+}
+
 /* So that the events of our own restore are known for what they are. */
 static void remember_put_back(struct hf_run *run)
 {
@@ -236,7 +246,8 @@ static void remember_put_back(struct hf_run *run)
 		left = &run->put_back[entry - tree->entries];
 		dir_fd = hf_scan_open_parent(run->project->root_fd,
 					     entry->path, &name);
-		if (dir_fd < 0 || hf_file_stat_at(dir_fd, name, left) < 0)
+		if (dir_fd < 0 || hf_file_stat_at(dir_fd, name, left) < 0 ||
+		    !is_as_recorded(left, &entry->stat))
 			left->ino = 0;
 	}
 }

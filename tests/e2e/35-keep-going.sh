@@ -58,6 +58,18 @@ report 'r["status"] == "running"' 'v("personas.toml", "restored") == {True}' \
 	'None not in v("personas.toml", "kept")' "$counts == $at_the_end" "3 <= $counts[0] < 6"
 unchanged project
 
+# One that is damaged again while others are still being put back.
+for i in $(seq 100 300); do echo "data $i" >"data/$i.txt"; done
+keep_going 97 '
+	for file in data/*.txt; do echo damage >$file; done
+	until_true "grep -q data data/1.txt"
+	echo damage >data/1.txt
+	until_true "grep -q data data/1.txt"
+	echo finished'
+grep -q finished "$dir/out" || fail 'damaged again, and not put back'
+rm data/[1-3][0-9][0-9].txt
+unchanged project
+
 # Several files, each in its own way, each twice.
 keep_going 97 '
 	for i in 1 2; do
