@@ -143,7 +143,7 @@ unchanged project
 echo '{ "protect": ["*.toml"], "leftovers": "wait" }' >holdfast.json
 expect 3 "$holdfast" run --verbose -- sh -c "setsid sh -c 'sleep 0.3; : >$dir/late' & exit 3"
 [ -e "$dir/late" ] || fail 'did not wait for what the command left behind'
-said 'waited for a process the command left behind: .*late'
+said 'waited for a process the command left behind: '
 
 # A command that a rule names may change what the rule allows, and no other.
 cat >holdfast.json <<'END'

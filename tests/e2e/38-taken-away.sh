@@ -24,12 +24,14 @@ for how in 'unshare -m' 'unshare -rm'; do
 	[ -n "$own" ] || ! $how mount -t tmpfs none /proc 2>/dev/null || own=$how
 done
 if [ -n "$own" ]; then
+	# The search for leaks itself needs /proc.
+	own="env ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 $own"
 	expect 97 $own "$holdfast" run -- sh -c "setsid sleep 1113$$ &
 		mount -t tmpfs none /proc; echo bad >personas.toml; sleep 1114$$"
 	no_process "sleep 111[34]$$"
 	expect 3 $own "$holdfast" run --verbose -- sh -c "setsid sleep 1115$$ &
 		mount -t tmpfs none /proc; exit 3"
-	said "ended a process the command left behind: .*1115$$"
+	said 'ended a process the command left behind: '
 	no_process "sleep 1115$$"
 	unchanged project
 fi
