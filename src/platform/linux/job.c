@@ -56,9 +56,11 @@ int hf_message_receive(int fd, struct hf_message *ret_message)
 {
 	ssize_t len;
 
+	/* A peer that ended with something unread has reset us; that is told
+	 * once, and before what it said at last. */
 	do
 		len = recv(fd, ret_message, sizeof(*ret_message), 0);
-	while (len < 0 && errno == EINTR);
+	while (len < 0 && (errno == EINTR || errno == ECONNRESET));
 	return len == (ssize_t)sizeof(*ret_message);
 }
 
