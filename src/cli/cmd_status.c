@@ -142,11 +142,17 @@ static void add_where(const struct state *state, struct hf_buffer *out)
 	}
 	hf_buffer_add_text(out, "\nstore     ");
 	hf_text_add_name(out, state->project.store_path);
-	if (state->has_store)
+	if (state->has_store) {
+		const char *const risk =
+			hf_text_store_risk(&state->project.store);
+
 		hf_buffer_printf(out, " (%s)\n",
 				 hf_format_size(&size, state->store_bytes));
-	else
+		if (risk)
+			hf_buffer_printf(out, "          %s\n", risk);
+	} else {
 		hf_buffer_add_text(out, " (not made yet)\n");
+	}
 	if (state->project.policy.has_retention)
 		hf_buffer_add_text(out, "retention without effect in this "
 					"version: nothing is ever removed\n");

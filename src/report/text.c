@@ -167,6 +167,19 @@ static void add_retention(const struct hf_text_style *style,
 				"removed\n");
 }
 
+static void add_risk(const struct hf_session *session,
+		     const struct hf_text_style *style, struct hf_buffer *out)
+{
+	const char *const risk = hf_text_store_risk(&session->project->store);
+
+	if (!risk)
+		return;
+	begin_note(out, style);
+	hf_buffer_printf(out, "the store lies %s; --store DIR puts it "
+			      "elsewhere\n",
+			 risk);
+}
+
 static void add_lost(const struct hf_pack_lost *lost,
 		     const struct hf_text_style *style, struct hf_buffer *out)
 {
@@ -185,6 +198,8 @@ void hf_report_text_begun(const struct hf_session *session,
 		return;
 	if (session->is_first)
 		add_first(session, style, out);
+	if (session->is_first)
+		add_risk(session, style, out);
 	if (session->is_first && session->project->policy.has_retention)
 		add_retention(style, out);
 	if (style->is_verbose)

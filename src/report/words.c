@@ -234,6 +234,21 @@ void hf_text_add_done(struct hf_buffer *out, const char *operation)
 	hf_buffer_add_text(out, operation);
 }
 
+const char *hf_text_store_risk(const struct hf_store *store)
+{
+	unsigned traits = 0;
+
+	if (hf_file_system_traits(store->dir_fd, &traits) < 0)
+		return NULL;
+	if (traits & HF_FS_VOLATILE)
+		return "in memory: what is recorded is gone when the machine "
+		       "stops";
+	if (traits & HF_FS_OVERLAY)
+		return "in the container's own layer: what is recorded goes "
+		       "with the container";
+	return NULL;
+}
+
 void hf_text_add_lost(struct hf_buffer *out, const struct hf_pack_lost *lost)
 {
 	hf_buffer_printf(out, "pack %06" PRIu32, lost->first);
