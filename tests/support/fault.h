@@ -36,7 +36,8 @@ bool fault_disarm(void);
 unsigned fault_count(void);
 /*
  * After a loop: nothing fired in its last round, at call nth, and all rounds were
- * equally long, or calls of this round were jumped over in those before.
+ * equally long (but for a few calls that rest on the moment), or calls of this
+ * round were jumped over in those before.
  */
 void fault_expect_all_tried(unsigned nth);
 /* The name of the first call that failed ("fsync"); "" when none did. */

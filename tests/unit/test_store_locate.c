@@ -228,7 +228,6 @@ Test(store_locate, an_unsafe_pointer_is_ignored)
 /* A second store is not made in silence beside one that is away. */
 Test(store_locate, a_store_that_is_away_is_missed)
 {
-	cleanup_free char *away = hf_path_join(s.dir, "away");
 	cleanup_fd int dir_fd = hf_file_open_directory(s.dir);
 	cleanup_fd int mount_fd = -1;
 	struct hf_error err;
