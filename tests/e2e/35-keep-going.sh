@@ -196,13 +196,15 @@ remember project
 die()
 {
 	expect 137 "$holdfast" run -- sh -c '
-		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$PPID/stat)
-		read -r children </proc/$front/task/$front/children
+		guard=$PPID
+		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
 		echo damage >personas.toml
-		# Stopped first, so that none can act on the death of another.
-		kill -STOP $front
+		# Stopped first, so that none can act on the death of another, and
+		# none is missing in a list of children that change.
+		kill -STOP $front $guard
+		read -r children </proc/$front/task/$front/children
 		kill -STOP $children
-		kill -KILL $front $children $$'
+		kill -KILL $front $guard $children $$'
 }
 die
 [ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'

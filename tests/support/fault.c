@@ -26,8 +26,9 @@
 /* So many calls are interrupted before one gets through. */
 #define EINTR_STORM 50
 /* How much longer than the last round one before may be: a file changed within
- * a tick of the clock is read again, and two threads share buffers or do not. */
-#define JITTER_MAX 3u
+ * a tick of the clock is read again, and of two threads the second finds work or
+ * none, hence opens a pack or not. */
+#define JITTER_MAX 12u
 
 static bool is_armed;
 static bool is_crash;
