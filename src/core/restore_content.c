@@ -82,8 +82,6 @@ static int data(const struct hf_pack_want *want, const void *bytes, size_t len,
 /* Those behind the leader, from its temporary file. */
 static void copy_to_others(struct group *group)
 {
-	const struct hf_place *const place = &group->maker.place;
-
 	for (size_t i = group->leader + 1; i < group->count; i++) {
 		struct hf_step *const step = group->steps[i];
 		cleanup_fd int fd = -1;
@@ -92,7 +90,7 @@ static void copy_to_others(struct group *group)
 
 		if (!hf_restore_may_begin(group->run, step))
 			continue;
-		fd = hf_file_open_read_at(place->dir_fd, place->tmp);
+		fd = hf_file_maker_open(&group->maker);
 		rc = fd < 0 ? hf_fail_system(&err, fd, "cannot read a copy")
 			    : hf_step_put_file(group->run->context, step, fd,
 					       &err);

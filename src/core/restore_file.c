@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "core/kept.h"
 #include "core/metadata.h"
+#include "core/replace.h"
 #include "core/restore_step.h"
 #include "core/swap.h"
 #include "platform/system.h"
@@ -25,6 +26,33 @@ static int fail_file(struct hf_error *err, int rc, const char *verb,
 {
 	return hf_fail_system(err, rc, "cannot %s '%s'", verb,
 			      HF_QUOTE(want->path));
+}
+
+/* May the directory refuse new names while the file in it can be written? */
+static bool is_closed_directory(const struct hf_step *step, int rc)
+{
+	return (rc == -EACCES || rc == -EPERM || rc == -EROFS) && step->now &&
+	       step->now->stat.kind == HF_KIND_FILE;
+}
+
+static int create(struct hf_file_maker *maker, struct hf_error *err)
+{
+	const struct hf_step *const step = maker->step;
+	struct hf_place *const place = &maker->place;
+	int rc;
+
+	maker->fd = hf_file_create_at(place->dir_fd, place->tmp, 0600);
+	if (maker->fd < 0 && is_closed_directory(step, maker->fd)) {
+		place->tmp[0] = '\0';
+		rc = hf_replace_name(maker->staged, err);
+		if (rc < 0)
+			return rc;
+		maker->fd = hf_file_create_at(maker->context->store->dir_fd,
+					      maker->staged, 0600);
+	}
+	return maker->fd < 0 ? fail_file(err, maker->fd, "make a copy of",
+					 step->want)
+			     : 0;
 }
 
 int hf_file_maker_begin(struct hf_file_maker *maker,
@@ -42,9 +70,9 @@ int hf_file_maker_begin(struct hf_file_maker *maker,
 	rc = hf_place_name(place, err);
 	if (rc < 0)
 		return rc;
-	maker->fd = hf_file_create_at(place->dir_fd, place->tmp, 0600);
-	if (maker->fd < 0)
-		return fail_file(err, maker->fd, "make a copy of", step->want);
+	rc = create(maker, err);
+	if (rc < 0)
+		return rc;
 	hf_content_begin(&maker->writer, maker->fd, HF_CONTENT_FRESH);
 	return 0;
 }
@@ -62,6 +90,14 @@ int hf_file_maker_complete(struct hf_file_maker *maker, struct hf_error *err)
 	const int rc = hf_content_end(&maker->writer);
 
 	return rc < 0 ? fail_file(err, rc, "write", maker->step->want) : 0;
+}
+
+int hf_file_maker_open(const struct hf_file_maker *maker)
+{
+	return maker->staged[0] != '\0' ?
+		       hf_content_open(maker->context->store->dir_fd,
+				       maker->staged) :
+		       hf_content_open(maker->place.dir_fd, maker->place.tmp);
 }
 
 /* What stands at the name. */
@@ -118,8 +154,7 @@ static int write_over(struct hf_file_maker *maker, int to_fd,
 		      struct hf_error *err)
 {
 	const struct hf_entry *const want = maker->step->want;
-	cleanup_fd int from_fd =
-		hf_content_open(maker->place.dir_fd, maker->place.tmp);
+	cleanup_fd int from_fd = hf_file_maker_open(maker);
 	struct hf_content_writer writer;
 	struct hf_hash hash;
 	uint64_t size;
@@ -131,7 +166,8 @@ static int write_over(struct hf_file_maker *maker, int to_fd,
 	rc = hf_content_copy(from_fd, &writer, want->path, &size, &hash, err);
 	if (rc < 0)
 		return rc;
-	return hf_metadata_set(to_fd, want, err);
+	rc = hf_file_sync(to_fd);
+	return rc < 0 ? fail_file(err, rc, "flush", want) : 0;
 }
 
 /*
@@ -196,12 +232,8 @@ static int write_or_leave(struct hf_file_maker *maker, int to_fd,
 	int rc;
 
 	rc = write_over(maker, to_fd, err);
-	if (rc == 0) {
-		rc = hf_file_sync(to_fd);
-		if (rc == 0)
-			return 0;
-		(void)fail_file(err, rc, "flush", maker->step->want);
-	}
+	if (rc == 0)
+		return 0;
 	rc = write_back(maker, to_fd, &second);
 	if (rc == 0)
 		return err->code;
@@ -235,30 +267,79 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 		(void)back;
 		return rc;
 	}
-	rc = hf_file_close(&to_fd);
+	/* The content is right, whatever becomes of the rest. */
+	rc = hf_metadata_set(to_fd, maker->step->want, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_sync(to_fd);
+	if (rc == 0)
+		rc = hf_file_close(&to_fd);
 	return rc < 0 ? fail_file(err, rc, "flush", maker->step->want) : 0;
 }
 
-/* Metadata onto the temporary file, all of it to the disk, then the trade. */
-static int trade(struct hf_file_maker *maker, const struct hf_stat *now,
-		 struct hf_error *err)
+/*
+ * All but an owner that only root could give: the rest of the metadata, without
+ * a set-id bit for the wrong one.
+ */
+static int set_what_we_may(int fd, const struct hf_entry *want,
+			   struct hf_error *err)
 {
-	const struct hf_entry *const want = maker->step->want;
+	struct hf_entry ours = *want;
+	struct hf_stat now;
+	const int rc = hf_file_stat(fd, &now);
+
+	if (rc < 0)
+		return fail_file(err, rc, "look at a copy of", want);
+	ours.stat.uid = now.uid;
+	ours.stat.gid = now.gid;
+	ours.stat.mode &= 01777u;
+	return hf_metadata_set(fd, &ours, err);
+}
+
+/* The temporary file to the disk, then the trade. */
+static int flush_and_trade(struct hf_file_maker *maker,
+			   const struct hf_stat *now, struct hf_error *err)
+{
 	int rc;
 
-	rc = hf_metadata_set(maker->fd, want, err);
-	if (rc < 0)
-		return rc;
 	rc = hf_file_sync(maker->fd);
 	/* Some file systems report a failed write only here. */
 	if (rc == 0)
 		rc = hf_file_close(&maker->fd);
 	if (rc < 0)
-		return fail_file(err, rc, "flush", want);
+		return fail_file(err, rc, "flush", maker->step->want);
 	rc = hf_swap(maker->context, &maker->place, maker->step, err);
 	if (rc == HF_ERR_BUSY && now->kind == HF_KIND_FILE)
 		return rewrite(maker, err);
 	return rc;
+}
+
+/*
+ * A new file is ours, and may be refused another's owner or group.  What stands
+ * there is written in place if it still has them; else the content at least goes
+ * back, and the failure is told.
+ */
+static int trade(struct hf_file_maker *maker, const struct hf_stat *now,
+		 struct hf_error *err)
+{
+	const struct hf_entry *const want = maker->step->want;
+	struct hf_error second;
+	int rc;
+
+	rc = hf_metadata_set(maker->fd, want, err);
+	if (rc == 0)
+		return flush_and_trade(maker, now, err);
+	if (err->sys_errno != EPERM)
+		return rc;
+	if (now->kind == HF_KIND_FILE && now->uid == want->stat.uid &&
+	    now->gid == want->stat.gid)
+		return rewrite(maker, err);
+	rc = set_what_we_may(maker->fd, want, &second);
+	if (rc == 0)
+		rc = flush_and_trade(maker, now, &second);
+	if (rc < 0)
+		*err = second;
+	return err->code;
 }
 
 int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
@@ -275,7 +356,11 @@ int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
 		rc = hf_place_close(&maker->place, err);
 		return rc < 0 ? rc : hf_step_set_metadata(context, step, err);
 	}
-	if (hf_step_must_survive(step->want, &now))
+	if (maker->staged[0] != '\0' && now.kind != HF_KIND_FILE)
+		rc = fail_file(err, -EACCES, "put anything beside",
+			       step->want);
+	else if (maker->staged[0] != '\0' ||
+		 hf_step_must_survive(step->want, &now))
 		rc = rewrite(maker, err);
 	else
 		rc = trade(maker, &now, err);
@@ -291,6 +376,16 @@ void hf_file_maker_done(struct hf_file_maker *maker)
 {
 	hf_file_close_quietly(&maker->fd);
 	hf_place_done(&maker->place);
+	if (maker->staged[0] == '\0')
+		return;
+	{
+		const int rc = hf_file_unlink_at(
+			maker->context->store->dir_fd, maker->staged);
+
+		/* What stays is swept. */
+		(void)rc;
+	}
+	maker->staged[0] = '\0';
 }
 
 /* -- content at hand ------------------------------------------------------ */

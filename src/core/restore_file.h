@@ -23,7 +23,10 @@ struct hf_file_maker {
 	const struct hf_restore_context *context;
 	struct hf_step *step;
 	struct hf_place place;
-	int fd;			/* of place.tmp; -1 when not open */
+	/* A name in the store, where the directory takes no new one: then the
+	 * file can only be written in place.  "" for place.tmp. */
+	char staged[32];
+	int fd;			/* of either; -1 when not open */
 	struct hf_content_writer writer;
 };
 
@@ -42,6 +45,8 @@ MUST_CHECK int hf_file_maker_complete(struct hf_file_maker *maker,
 /* 0 when done, 1 when the file was right already, or the failure. */
 MUST_CHECK int hf_file_maker_finish(struct hf_file_maker *maker,
 				    struct hf_error *err);
+/* What was written, for reading; -errno. */
+MUST_CHECK int hf_file_maker_open(const struct hf_file_maker *maker);
 void hf_file_maker_done(struct hf_file_maker *maker);
 
 /*

@@ -271,11 +271,16 @@ int hf_step_set_time(const struct hf_restore_context *context,
 		     const struct hf_step *step, struct hf_error *err)
 {
 	cleanup_place struct hf_place place = HF_PLACE_INIT;
+	struct hf_stat now;
 	int rc;
 
 	rc = hf_place_open(&place, context->root_fd, step->want->path, err);
 	if (rc < 0)
 		return rc;
+	/* Nothing moved in it, and it may be another's. */
+	rc = hf_file_stat_at(place.dir_fd, place.name, &now);
+	if (rc == 0 && now.mtime_ns == step->want->stat.mtime_ns)
+		return hf_place_close(&place, err);
 	rc = hf_place_unprotect(&place, err);
 	if (rc < 0)
 		return rc;

@@ -74,6 +74,18 @@ static const char *beneath_base(const struct walk *walk)
 
 /* -- recording ----------------------------------------------------------- */
 
+/* The end of a run must know that there was more to see. */
+static int note_unread(struct walk *walk, const char *path,
+		       struct hf_error *err)
+{
+	struct hf_tree *const tree = walk->tree;
+
+	if (tree->unread)
+		return 0;
+	tree->unread = hf_arena_copy(&tree->arena, path, strlen(path));
+	return tree->unread ? 0 : hf_fail_memory(err);
+}
+
 /* Too long a path: an error, or a note when tolerant. */
 static int refuse_long_path(struct walk *walk, struct hf_error *err)
 {
@@ -91,7 +103,7 @@ static int refuse_long_path(struct walk *walk, struct hf_error *err)
 				 "'%s...' was not looked at: the path is longer "
 				 "than %d bytes\n",
 				 HF_QUOTE(shown), HF_PATH_MAX - 1);
-	return 0;
+	return note_unread(walk, shown, err);
 }
 
 /* The entry path of walk->path in buffer (or in walk->path); NULL: too long. */
@@ -193,7 +205,7 @@ static int refuse_directory(struct walk *walk, int rc, struct hf_error *err)
 		hf_buffer_printf(walk->notes,
 				 "directory '%s' cannot be read: %s\n",
 				 HF_QUOTE(path), strerror(-rc));
-	return 0;
+	return note_unread(walk, path, err);
 }
 
 /* Open the directory at hand; it was seen by its name a moment ago. */

@@ -100,6 +100,8 @@ int hf_tree_adopt(struct hf_tree *tree, struct hf_tree *from)
 		tree->entries[tree->count++] = from->entries[i];
 	}
 	hf_arena_adopt(&tree->arena, &from->arena);
+	if (!tree->unread)
+		tree->unread = from->unread;
 	hf_tree_done(from);
 	return 0;
 }
@@ -268,5 +270,6 @@ void hf_tree_done(struct hf_tree *tree)
 	hf_free_pointee(&tree->entries);
 	tree->count = 0;
 	tree->capacity = 0;
+	tree->unread = NULL;
 	hf_arena_done(&tree->arena);
 }

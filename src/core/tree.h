@@ -24,6 +24,9 @@ struct hf_tree {
 	size_t count;
 	size_t capacity;
 	struct hf_arena arena;	/* every string of every entry */
+	/* Of a tolerant scan: a directory that it could not look into, of which
+	 * nobody knows what is new in it; NULL for none. */
+	const char *unread;
 };
 
 #define HF_TREE_INIT	{ .entries = NULL }

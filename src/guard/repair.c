@@ -2,6 +2,8 @@
 /* Apply a plan by hand, under the store's lock and in a session of its own. */
 #include "guard/repair.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "core/snapshot.h"
 #include "guard/session.h"
@@ -13,36 +15,6 @@ static int fail_busy(const char *verb, struct hf_error *err)
 		      verb);
 	return hf_fail_hint(err, "it puts back what it must itself; try again "
 				 "when it has ended");
-}
-
-int hf_repair_lock(struct hf_project *project, const char *verb,
-		   enum hf_store_open_mode mode, struct hf_names *ret_dead,
-		   struct hf_error *err)
-{
-	int rc;
-
-	rc = hf_project_open_store(project, mode, err);
-	if (rc < 0)
-		return rc;
-	/* A run holds its journal as long as it lives and the lock only now and
-	 * then: look twice, so that nobody waits for a run to end. */
-	for (int i = 0; i < 2; i++) {
-		cleanup_names struct hf_names living = HF_NAMES_INIT;
-
-		hf_names_done(ret_dead);
-		rc = hf_journal_find_open(&project->store, &living, ret_dead,
-					  err);
-		if (rc < 0)
-			return rc;
-		if (living.count > 0)
-			return fail_busy(verb, err);
-		if (i > 0)
-			break;
-		rc = hf_store_lock(&project->store, true, err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
 }
 
 /* The snapshot that the session restored from; the newest where none is told. */
@@ -81,12 +53,43 @@ void hf_repair_sweep(const struct hf_project *project,
 	}
 }
 
+int hf_repair_lock(struct hf_project *project, const char *verb,
+		   enum hf_store_open_mode mode, struct hf_names *ret_dead,
+		   struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_project_open_store(project, mode, err);
+	if (rc < 0)
+		return rc;
+	/* A run holds its journal as long as it lives and the lock only now and
+	 * then: look twice, so that nobody waits for a run to end. */
+	for (int i = 0; i < 2; i++) {
+		cleanup_names struct hf_names living = HF_NAMES_INIT;
+
+		hf_names_done(ret_dead);
+		rc = hf_journal_find_open(&project->store, &living, ret_dead,
+					  err);
+		if (rc < 0)
+			return rc;
+		if (living.count > 0)
+			return fail_busy(verb, err);
+		if (i > 0)
+			break;
+		rc = hf_store_lock(&project->store, true, err);
+		if (rc < 0)
+			return rc;
+	}
+	/* Before anybody takes it for the project's. */
+	hf_repair_sweep(project, ret_dead);
+	return 0;
+}
+
 int hf_repair_settle(const struct hf_project *project,
 		     const struct hf_names *dead, struct hf_error *err)
 {
 	int rc;
 
-	hf_repair_sweep(project, dead);
 	for (size_t i = 0; i < dead->count; i++) {
 		rc = hf_journal_settle(&project->store, &dead->items[i],
 				       HF_OUTCOME_DONE, err);
@@ -100,6 +103,32 @@ bool hf_repair_has_failed(const struct hf_step *step)
 {
 	return step->result == HF_STEP_FAILED ||
 	       (step->result == HF_STEP_SKIPPED && step->err);
+}
+
+/* What earlier undos of the same session did not bring to an end is done now. */
+static int settle_undos_of(const struct hf_store *store, const char *undone,
+			   struct hf_error *err)
+{
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	int rc;
+
+	rc = hf_journal_find_open(store, &living, &dead, err);
+	for (size_t i = 0; rc >= 0 && i < dead.count; i++) {
+		cleanup_session_record struct hf_session_record record =
+			HF_SESSION_RECORD_INIT;
+		struct hf_error ignored;
+
+		/* A damaged one is not for us to judge. */
+		if (hf_journal_read(store, &dead.items[i], &record, &ignored) <
+			    0 ||
+		    strcmp(record.kind, "undo") != 0 || !record.argv ||
+		    !record.argv[0] || strcmp(record.argv[0], undone) != 0)
+			continue;
+		rc = hf_journal_settle(store, &dead.items[i], HF_OUTCOME_DONE,
+				       err);
+	}
+	return rc < 0 ? rc : 0;
 }
 
 int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
@@ -134,8 +163,10 @@ int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 	is_whole = hf_restore_apply(plan, &context, ret_failed) == 0;
 	if (is_whole)
 		ret_failed->code = HF_OK;
-	return hf_journal_end(&journal,
-			      is_whole ? HF_OUTCOME_DONE :
-					 HF_OUTCOME_UNRESTORED,
-			      is_whole ? 0 : HF_STATUS_UNDECIDED, 0, err);
+	rc = hf_journal_end(&journal,
+			    is_whole ? HF_OUTCOME_DONE : HF_OUTCOME_UNRESTORED,
+			    is_whole ? 0 : HF_STATUS_UNDECIDED, 0, err);
+	if (rc < 0 || !is_whole || strcmp(options->kind, "undo") != 0)
+		return rc;
+	return settle_undos_of(&project->store, options->argv[0], err);
 }

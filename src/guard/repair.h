@@ -21,7 +21,7 @@ struct hf_error;
 /*
  * Open the store and take its lock.  HF_ERR_BUSY when a run is in progress: it
  * puts back what it must itself.  verb is for that message.  ret_dead: the
- * sessions that did not end.
+ * sessions that did not end; their temporary names are swept.
  */
 MUST_CHECK int hf_repair_lock(struct hf_project *project, const char *verb,
 			      enum hf_store_open_mode mode,
@@ -33,8 +33,7 @@ MUST_CHECK int hf_repair_lock(struct hf_project *project, const char *verb,
  */
 void hf_repair_sweep(const struct hf_project *project,
 		     const struct hf_names *dead);
-/* The tree is right again, or accepted: the sessions that did not end are done,
- * and what they left is swept. */
+/* The tree is right again, or accepted: the sessions that did not end are done. */
 MUST_CHECK int hf_repair_settle(const struct hf_project *project,
 				const struct hf_names *dead,
 				struct hf_error *err);

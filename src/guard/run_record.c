@@ -15,6 +15,17 @@
 
 /* -- sessions before ---------------------------------------------------------- */
 
+/* What an undo was to bring about stands in no snapshot. */
+static int fail_half_undone(const struct hf_name *name, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_UNDECIDED,
+		      "cannot run: undo %" PRIu64 " did not come to its end",
+		      hf_name_number(name));
+	return hf_fail_hint(err, "finish it: holdfast undo; put the tree back: "
+				 "holdfast restore; keep it as it is: holdfast "
+				 "snapshot");
+}
+
 /*
  * A session that died entirely has left the tree as its command made it.  When
  * that is what was recorded all is well; otherwise nobody but a person can say
@@ -40,6 +51,8 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 					 "it is: holdfast snapshot");
 	if (rc < 0)
 		return rc;
+	if (strcmp(record.kind, "undo") == 0 && record.kept_count > 0)
+		return fail_half_undone(name, err);
 	if (record.snapshot && record.snapshot[0] != '\0') {
 		rc = hf_snapshot_load_typed(store, record.snapshot, &manifest,
 					    err);
@@ -83,12 +96,12 @@ static int settle_earlier(struct hf_run *run, bool *ret_has_living,
 	rc = hf_journal_find_open(&run->project->store, &living, &dead, err);
 	if (rc < 0)
 		return rc;
+	hf_repair_sweep(run->project, &dead);
 	for (size_t i = 0; i < dead.count; i++) {
 		rc = settle_dead(run, &dead.items[i], err);
 		if (rc < 0)
 			return rc;
 	}
-	hf_repair_sweep(run->project, &dead);
 	*ret_has_living = living.count > 0;
 	return 0;
 }

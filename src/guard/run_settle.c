@@ -16,6 +16,8 @@
 
 /* What the owner needs to work in a directory. */
 #define OWNER_ALL	0700u
+/* How often what a restore has opened is looked into. */
+#define LOOKS_MAX 3u
 
 /* -- looking ---------------------------------------------------------------- */
 
@@ -143,6 +145,17 @@ static int put_back(struct hf_run *run, const struct hf_deltas *deltas,
 	return hf_restore_apply(&plan, &context, err);
 }
 
+/* Its path had no link in it when the run began: another project may be behind
+ * one by now. */
+static int open_without_links(const char *root)
+{
+	cleanup_fd int top_fd = hf_file_open_directory("/");
+
+	if (top_fd < 0 || root[1] == '\0')
+		return take_fd(&top_fd);
+	return hf_file_open_beneath(top_fd, root + 1);
+}
+
 /*
  * The root is looked at through its path.  Where the command has moved or removed
  * it, our descriptor leads elsewhere: make it again and take the new one.  One that
@@ -163,12 +176,13 @@ static int reopen_root(struct hf_run *run, struct hf_error *err)
 		rc = hf_file_set_mode(run->project->root_fd, entry->stat.mode);
 	if (rc == 0)
 		rc = hf_file_stat_at(-1, root, &there);
-	if (rc == -ENOENT)
-		rc = hf_file_mkdir_path(root);
-	else if (rc == 0 && there.dev == held.dev && there.ino == held.ino)
+	if (rc == 0 && there.dev == held.dev && there.ino == held.ino)
 		return 0;
-	/* What was looked at may be a link by now: none is followed. */
-	fd = rc < 0 ? rc : hf_file_open_directory_at(-1, root);
+	fd = rc < 0 && rc != -ENOENT ? rc : open_without_links(root);
+	if (fd == -ENOENT) {
+		rc = hf_file_mkdir_path(root);
+		fd = rc < 0 ? rc : open_without_links(root);
+	}
 	if (fd < 0)
 		return hf_fail_system(err, fd, "cannot open the root '%s' again",
 				      HF_QUOTE(root));
@@ -179,16 +193,25 @@ static int reopen_root(struct hf_run *run, struct hf_error *err)
 	return hf_store_note_root(&run->project->store, fd, err);
 }
 
-static int look_and_restore(struct hf_run *run, struct hf_error *err)
+static int fail_unread(const char *path, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_UNDECIDED,
+		      "cannot look into '%s' at the end: what the command left "
+		      "there is not known",
+		      HF_QUOTE(path));
+	return hf_fail_hint(err, "make it readable and run holdfast verify, or "
+				 "take it out of the protected set with "
+				 "--exclude");
+}
+
+/* 1: look again, since a locked directory may have been opened. */
+static int look_once(struct hf_run *run, bool is_last, struct hf_error *err)
 {
 	cleanup_tree struct hf_tree now = HF_TREE_INIT;
 	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
 	const struct hf_tree *const want = &run->session.snapshot.tree;
 	int rc;
 
-	rc = reopen_root(run, err);
-	if (rc < 0)
-		return rc;
 	rc = hf_snapshot_look(&run->scan, want, NULL, &now, err);
 	if (rc < 0)
 		return rc;
@@ -199,7 +222,37 @@ static int look_and_restore(struct hf_run *run, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	run->session.has_looked = true;
-	return deltas.count > 0 ? put_back(run, &deltas, err) : 0;
+	if (deltas.count > 0) {
+		rc = put_back(run, &deltas, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (!now.unread)
+		return 0;
+	return deltas.count > 0 && !is_last ? 1 : fail_unread(now.unread, err);
+}
+
+static int look_and_restore(struct hf_run *run, struct hf_error *err)
+{
+	int rc;
+
+	rc = reopen_root(run, err);
+	if (rc < 0)
+		return rc;
+	/* The other process may have been killed at its restore. */
+	if (run->session.is_survivor) {
+		struct hf_error ignored;
+
+		rc = hf_restore_sweep(&run->project->store, &run->journal.name,
+				      run->project->root_fd,
+				      &run->session.snapshot.tree, &ignored);
+		/* What stays is seen. */
+		(void)rc;
+	}
+	rc = 1;
+	for (unsigned i = 1; rc > 0; i++)
+		rc = look_once(run, i == LOOKS_MAX, err);
+	return rc;
 }
 
 /* Under the store's lock: another session of this root may restore as well. */

@@ -41,6 +41,9 @@ static bool is_candidate(struct undone *undone,
 		return false;
 	if (strcmp(record->kind, "undo") != 0)
 		return true;
+	/* One that did not come to its end is to be done again. */
+	if (!record->has_ended || record->outcome == HF_OUTCOME_UNRESTORED)
+		return false;
 	if (record->argv && record->argv[0] &&
 	    strlen(record->argv[0]) < sizeof(name->text)) {
 		name = &undone->names[undone->count++];

@@ -327,11 +327,20 @@ static void stop_children(int proc_fd)
 		       (int)getpid());
 	for (unsigned i = 0; i < CHILDREN_LOOKS; i++) {
 		const char *at = text;
+		const int len = read_file(proc_fd, name, text, sizeof(text));
 		int pid;
 		int used;
 
-		if (read_file(proc_fd, name, text, sizeof(text)) <= 0)
+		if (len <= 0)
 			return;
+		/* The last number of many may be cut. */
+		if (len == (int)sizeof(text) - 1) {
+			char *const last = strrchr(text, ' ');
+
+			if (!last)
+				return;
+			*last = '\0';
+		}
 		for (; sscanf(at, "%d %n", &pid, &used) == 1; at += used)
 			(void)kill(pid, SIGSTOP);
 	}
