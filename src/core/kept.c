@@ -19,8 +19,6 @@
 #define OUTSIDE_FOLDER "outside"
 /* How often a file that is being written is read. */
 #define TRIES	       3
-/* How many copies of one path a session keeps. */
-#define VARIANTS_MAX   10000
 /* Room for "~10000" behind a name. */
 #define SUFFIX_LEN     6
 
@@ -38,9 +36,8 @@ static void folder_done(struct folder *folder)
 
 #define cleanup_folder CLEANUP(folder_done)
 
-/* The nth name for a copy of NAME: NAME, NAME~2, NAME~3, ... */
-static void name_variant(char out[HF_NAME_MAX + 1], const char *name,
-			 size_t len, unsigned n)
+void hf_kept_variant(char out[HF_NAME_MAX + 1], const char *name, size_t len,
+		     unsigned n)
 {
 	if (n > 1 && len > HF_NAME_MAX - SUFFIX_LEN)
 		len = HF_NAME_MAX - SUFFIX_LEN;
@@ -73,8 +70,8 @@ static int enter_variant(struct folder *folder, const char *name, size_t len)
 	char variant[HF_NAME_MAX + 1];
 	int fd = -EEXIST;
 
-	for (unsigned n = 1; n <= VARIANTS_MAX && fd == -EEXIST; n++) {
-		name_variant(variant, name, len, n);
+	for (unsigned n = 1; n <= HF_KEPT_VARIANTS && fd == -EEXIST; n++) {
+		hf_kept_variant(variant, name, len, n);
 		fd = enter(folder->fd, variant);
 	}
 	if (fd < 0)
@@ -295,8 +292,8 @@ static int find_free(int folder_fd, const char *name, bool is_directory,
 	struct hf_stat stat;
 	int rc;
 
-	for (unsigned n = 1; n <= VARIANTS_MAX; n++) {
-		name_variant(variant, name, strlen(name), n);
+	for (unsigned n = 1; n <= HF_KEPT_VARIANTS; n++) {
+		hf_kept_variant(variant, name, strlen(name), n);
 		rc = hf_file_stat_at(folder_fd, variant, &stat);
 		if (rc == -ENOENT)
 			return 0;

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/path.h"
 #include "core/entry.h"
 #include "core/store.h"
 
@@ -26,6 +27,8 @@ struct hf_error;
 
 /* In the store. */
 #define HF_KEPT_FOLDER	"kept"
+/* How many copies of one path a session keeps. */
+#define HF_KEPT_VARIANTS	10000u
 
 /* What is to be kept. */
 struct hf_kept_source {
@@ -65,7 +68,8 @@ MUST_CHECK int hf_kept_copy(const struct hf_store *store,
 /*
  * The entry has left the tree: nobody else reads or writes the copy from now on.
  * Where somebody may still have the file open for writing, a shared copy becomes
- * a file of its own (unless the disk is full).  1: it was written since it was
+ * a file of its own (unless the disk is full), and the open file stays beside it
+ * under a further name: what is written to it is not lost either.  1: it was written since it was
  * kept; what it is now is the copy, and in kept->hash, kept->stat.size.
  */
 MUST_CHECK int hf_kept_seal(const struct hf_store *store, struct hf_kept *kept,
@@ -78,5 +82,10 @@ MUST_CHECK int hf_kept_open(const struct hf_store *store,
 			    const char *kept_path, struct hf_error *err);
 
 void hf_kept_done(struct hf_kept *kept);
+
+/* Private to core/kept*.c: the nth name for a copy of NAME (its first len bytes):
+ * NAME, NAME~2, NAME~3, ... */
+void hf_kept_variant(char out[HF_NAME_MAX + 1], const char *name, size_t len,
+		     unsigned n);
 
 #endif /* HF_CORE_KEPT_H */

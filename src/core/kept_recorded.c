@@ -76,6 +76,19 @@ int hf_kept_open(const struct hf_store *store, const char *kept_path,
 	return fd < 0 ? fail_open(err, fd, kept_path) : fd;
 }
 
+/* A further name for what is still written to. */
+static int keep_open_file(int folder_fd, const char *name)
+{
+	char variant[HF_NAME_MAX + 1];
+	int rc = -EEXIST;
+
+	for (unsigned n = 2; n <= HF_KEPT_VARIANTS && rc == -EEXIST; n++) {
+		hf_kept_variant(variant, name, strlen(name), n);
+		rc = hf_file_link_at(folder_fd, name, folder_fd, variant);
+	}
+	return rc;
+}
+
 /* A file of its own in place of the second name of somebody's. */
 static int unshare(int folder_fd, const char *name, int from_fd,
 		   struct hf_kept *kept, struct hf_error *err)
@@ -93,6 +106,10 @@ static int unshare(int folder_fd, const char *name, int from_fd,
 	rc = hf_content_copy(from_fd, &writer, kept->path, &size, &hash, err);
 	if (rc < 0)
 		return rc;
+	rc = keep_open_file(folder_fd, name);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot keep '%s'",
+				      HF_QUOTE(kept->path));
 	rc = hf_replace_commit(&rep, err);
 	if (rc < 0)
 		return rc;

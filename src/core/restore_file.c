@@ -243,6 +243,23 @@ static int write_or_leave(struct hf_file_maker *maker, int to_fd,
 			    HF_QUOTE(maker->step->kept));
 }
 
+/* What somebody writes while we do would be lost between our bytes. */
+static int check_writers(struct hf_file_maker *maker, struct hf_error *err)
+{
+	const struct hf_place *const place = &maker->place;
+	cleanup_fd int fd = hf_content_open(place->dir_fd, place->name);
+
+	/* Where it cannot be told, or not be read, nobody is known. */
+	if (fd < 0 || hf_file_has_writer(fd) <= 0)
+		return 0;
+	(void)hf_fail(err, HF_ERR_BUSY,
+		      "cannot restore '%s': a program has it open for writing",
+		      HF_QUOTE(maker->step->want->path));
+	return hf_fail_hint(err, "it must be written in place, since it has "
+				 "other names or cannot be replaced: end the "
+				 "program and try again");
+}
+
 static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 {
 	cleanup_fd int to_fd = -1;
@@ -250,6 +267,9 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 	struct hf_stat kept;
 	int rc;
 
+	rc = check_writers(maker, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_swap_keep(maker->context, &maker->place, maker->step, &kept,
 			  &kept_hash, err);
 	if (rc < 0)

@@ -182,13 +182,24 @@ static int trade(struct hf_place *place, const struct hf_swap_set *set,
 	return rc < 0 ? fail_trade(err, rc, place->path) : 0;
 }
 
+/* Does what came back still stand as we made it? */
+static bool is_ours(const struct hf_place *place, const struct hf_stat *new)
+{
+	struct hf_stat now;
+
+	return hf_file_stat_at(place->dir_fd, place->tmp, &now) == 0 &&
+	       now.dev == new->dev && now.ino == new->ino &&
+	       now.size == new->size && now.mtime_ns == new->mtime_ns;
+}
+
 /*
  * The old goes back to the name, and what took it to place->tmp: what came out
  * cannot be kept, and must not stay under a name that nobody looks for.
  */
 static int trade_back(struct hf_place *place, enum hf_kind old_kind,
-		      enum hf_kind new_kind, struct hf_error *err)
+		      const struct hf_stat *new, struct hf_error *err)
 {
+	const enum hf_kind new_kind = new->kind;
 	struct hf_error second;
 	int rc;
 
@@ -201,6 +212,12 @@ static int trade_back(struct hf_place *place, enum hf_kind old_kind,
 		rc = trade_by_renames(place, new_kind, old_kind, &second);
 	if (rc != 0) {
 		(void)tell_aside(err, place->tmp);
+		place->tmp[0] = '\0';
+	} else if (place->tmp[0] != '\0' && !is_ours(place, new)) {
+		/* A person was faster. */
+		(void)hf_fail_hint(err, "what was written there meanwhile "
+					"stands beside it as '%s'",
+				   place->tmp);
 		place->tmp[0] = '\0';
 	}
 	return err->code;
@@ -234,7 +251,7 @@ static int seal(const struct hf_swap_set *set, struct hf_kept *kept,
 }
 
 /* What came out is looked at once more, and kept or put back. */
-static int discard(struct hf_swap_set *set, enum hf_kind new_kind,
+static int discard(struct hf_swap_set *set, const struct hf_stat *new,
 		   struct hf_error *err)
 {
 	struct hf_place *const place = set->place;
@@ -249,7 +266,7 @@ static int discard(struct hf_swap_set *set, enum hf_kind new_kind,
 	if (rc == 0)
 		return 0;
 	if (!set->has_removed) {
-		rc = trade_back(place, hf_swap_set_kind(set), new_kind, err);
+		rc = trade_back(place, hf_swap_set_kind(set), new, err);
 		hf_swap_set_leave(set, false);
 		return rc;
 	}
@@ -263,7 +280,7 @@ static int discard(struct hf_swap_set *set, enum hf_kind new_kind,
 /* One try.  A removal comes with place->tmp "" and leaves it so. */
 static int swap_once(const struct hf_restore_context *context,
 		     struct hf_place *place, struct hf_step *step,
-		     enum hf_kind new_kind, struct hf_error *err)
+		     const struct hf_stat *new, struct hf_error *err)
 {
 	cleanup_swap_set struct hf_swap_set set = HF_SWAP_SET_INIT;
 	struct hf_error second;
@@ -279,12 +296,12 @@ static int swap_once(const struct hf_restore_context *context,
 		return AGAIN;
 	if (rc < 0)
 		return rc;
-	rc = trade(place, &set, new_kind, err);
+	rc = trade(place, &set, new->kind, err);
 	if (rc != 0)
 		return rc;
 	hf_swap_set_leave(&set, true);
 	rc = hf_place_sync(place, err);
-	late = discard(&set, new_kind, rc < 0 ? &second : err);
+	late = discard(&set, new, rc < 0 ? &second : err);
 	return rc < 0 ? rc : late;
 }
 
@@ -302,7 +319,7 @@ int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
 		rc = AGAIN;
 	}
 	for (int i = 0; i < TRIES && rc == AGAIN; i++)
-		rc = swap_once(context, place, step, stat.kind, err);
+		rc = swap_once(context, place, step, &stat, err);
 	if (rc == AGAIN)
 		return hf_fail(err, HF_ERR_CHANGED,
 			       "cannot replace '%s': it keeps changing",

@@ -115,6 +115,11 @@ Test(kept, writer_does_not_reach_the_copy)
 		cr_expect_eq(hf_hash_equal(&hash, &kept.hash), is_late);
 		cr_assert_eq(pwrite(fd, "late!!", 6, 0), 6);
 		check_kept(&kept, is_late ? "text" : "other");
+		/* It is not lost either. */
+		cr_expect(hf_file_has(s.store.dir_fd,
+				      is_late ? IN_SESSION("w~3~2")
+					      : IN_SESSION("w~2"),
+				      "late!!"));
 	}
 }
 
