@@ -63,7 +63,8 @@ MUST_CHECK int hf_journal_add(struct hf_journal *journal, const char *kind,
 /*
  * "kept": before any byte of entry is replaced.  kept_path is relative to the
  * store, "" when there was nothing to keep; put is what will stand there instead
- * (kind absent for a removal).  Synced before it returns.
+ * (kind absent for a removal).  Synced before it returns.  With both absent it
+ * takes the newest record of that path back: nothing was replaced after all.
  */
 MUST_CHECK int hf_journal_add_kept(struct hf_journal *journal,
 				   const struct hf_entry *replaced,

@@ -159,6 +159,21 @@ static int decode_entry(const hf_json_value *object,
 	return 0;
 }
 
+/* What was kept was not replaced after all: the newest record of it is void. */
+static void take_back(struct hf_session_record *session, const char *path)
+{
+	for (size_t i = session->kept_count; i > 0; i--) {
+		struct hf_kept_record *const kept = &session->kept[i - 1];
+
+		if (strcmp(kept->replaced->path, path) != 0)
+			continue;
+		session->kept_count--;
+		memmove(kept, kept + 1,
+			(session->kept_count - (i - 1)) * sizeof(*kept));
+		return;
+	}
+}
+
 static int decode_kept(struct reader *reader, const hf_json_value *record,
 		       struct hf_error *err)
 {
@@ -181,6 +196,11 @@ static int decode_kept(struct reader *reader, const hf_json_value *record,
 	if (rc < 0)
 		return rc;
 
+	if (kept.replaced->stat.kind == HF_KIND_ABSENT &&
+	    kept.put->stat.kind == HF_KIND_ABSENT) {
+		take_back(session, kept.replaced->path);
+		return 0;
+	}
 	if (session->kept_count >= KEPT_MAX)
 		return hf_fail(err, HF_ERR_CORRUPT, "it has too many records");
 	if (session->kept_count == reader->kept_capacity) {

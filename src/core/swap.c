@@ -277,6 +277,25 @@ static int discard(struct hf_swap_set *set, const struct hf_stat *new,
 	return rc;
 }
 
+/* The journal says that it was kept; an undo must not believe more. */
+static void take_back(const struct hf_swap_set *set)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct hf_entry nothing = {
+			.path = set->items[i].source,
+			.rule = "",
+			.xattrs = "",
+		};
+		struct hf_error ignored;
+		const int rc =
+			hf_journal_add_kept(set->context->journal, &nothing,
+					    "", &nothing, &ignored);
+
+		/* The failure before it is the one to tell. */
+		(void)rc;
+	}
+}
+
 /* One try.  A removal comes with place->tmp "" and leaves it so. */
 static int swap_once(const struct hf_restore_context *context,
 		     struct hf_place *place, struct hf_step *step,
@@ -289,20 +308,23 @@ static int swap_once(const struct hf_restore_context *context,
 
 	hf_swap_set_begin(&set, context, place, step);
 	rc = hf_swap_set_keep(&set, true, err);
-	/* A part of it may be kept, but nothing is replaced. */
-	if (rc < 0)
+	if (rc == 0)
+		rc = trade(place, &set, new->kind, err);
+	else if (rc == HF_ERR_CHANGED)
+		rc = AGAIN;
+	if (rc == 0) {
+		hf_swap_set_leave(&set, true);
+		rc = hf_place_sync(place, err);
+		late = discard(&set, new, rc < 0 ? &second : err);
+		if (rc == 0)
+			rc = late;
+	}
+	if (!set.has_left) {
+		/* A part of it may be kept, but nothing is replaced. */
 		hf_free_pointee(&step->kept);
-	if (rc == HF_ERR_CHANGED)
-		return AGAIN;
-	if (rc < 0)
-		return rc;
-	rc = trade(place, &set, new->kind, err);
-	if (rc != 0)
-		return rc;
-	hf_swap_set_leave(&set, true);
-	rc = hf_place_sync(place, err);
-	late = discard(&set, new, rc < 0 ? &second : err);
-	return rc < 0 ? rc : late;
+		take_back(&set);
+	}
+	return rc;
 }
 
 int hf_swap(const struct hf_restore_context *context, struct hf_place *place,

@@ -34,7 +34,12 @@ static int write_session(void *context, struct hf_error *err)
 		.argv = argv,
 		.pid = 1,
 	};
-	const struct hf_entry entry = {.path = "a", .rule = "", .xattrs = ""};
+	const struct hf_entry entry = {
+		.path = "a",
+		.rule = "",
+		.xattrs = "",
+		.stat = {.kind = HF_KIND_FIFO},
+	};
 	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
 	int rc;
 

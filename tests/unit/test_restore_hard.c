@@ -284,11 +284,36 @@ Test(restore_hard, owner_that_a_user_cannot_give)
 	done();
 }
 
+/* In place, somebody else's bytes would end up between ours. */
+Test(restore_hard, nothing_is_written_in_place_beside_a_writer)
+{
+	cleanup_fd int fd = -1;
+	struct hf_error err;
+
+	begin(false);
+	cr_assert_eq(linkat(bench.root_fd, "a.toml", bench.root_fd,
+			    "../other-name", 0),
+		     0);
+	hf_bench_record(&bench);
+	hf_put_file(bench.root_fd, "a.toml", "damage\n");
+	fd = openat(bench.root_fd, "a.toml", O_WRONLY | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_expect_eq(hf_bench_restore(&bench, true, &err), HF_ERR_BUSY);
+	cr_expect(strstr(err.text, "has it open for writing"), "%s", err.text);
+	cr_expect(hf_file_has(bench.root_fd, "a.toml", "damage\n"));
+	hf_file_close_quietly(&fd);
+	cr_expect_eq(hf_bench_restore(&bench, true, &err), 0, "%s", err.text);
+	cr_expect(hf_file_has(bench.root_fd, "a.toml", "a = 1\n"));
+	done();
+}
+
 /* -- what stands in the way
  * ----------------------------------------------------- */
 
 Test(restore_hard, too_deep)
 {
+	cleanup_session_record struct hf_session_record session =
+		HF_SESSION_RECORD_INIT;
 	struct hf_error err;
 	int fd;
 
@@ -311,6 +336,12 @@ Test(restore_hard, too_deep)
 		     err.text);
 	cr_expect_eq(faccessat(bench.root_fd, "a.toml/n/n", F_OK, 0), 0);
 	cr_expect_eq(hf_bench_temporaries(&bench), 0);
+	/* Nothing was replaced, so there is nothing to undo. */
+	cr_expect_null(step_of("a.toml")->kept);
+	cr_assert_eq(hf_journal_read(&bench.at.store, &bench.name, &session,
+				     &err),
+		     0);
+	cr_expect_eq(session.kept_count, 0);
 	done();
 }
 
