@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "guard/session.h"
+#include "platform/file.h"
 #include "platform/terminal.h"
 
 /* Words that stand alone. */
@@ -64,6 +65,7 @@ int main(int argc, char **argv)
 	enum hf_command_id id;
 
 	hf_terminal_fill();
+	hf_file_expect_limit();
 	if (argc < 2) {
 		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 

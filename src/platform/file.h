@@ -113,6 +113,12 @@ MUST_CHECK char *hf_file_canonical(const char *path);
 /* Up to len bytes; 0 at the end; short reads only at the end. */
 MUST_CHECK int64_t hf_file_read(int fd, void *data, size_t len);
 MUST_CHECK int hf_file_write(int fd, const void *data, size_t len);	/* all of it */
+/*
+ * Once, by a program: from now on a write beyond the limit of file sizes
+ * (RLIMIT_FSIZE) is -EFBIG and not the end of the process.  What is executed later
+ * finds the signal as it was.
+ */
+void hf_file_expect_limit(void);
 MUST_CHECK int hf_file_seek(int fd, uint64_t offset);
 /* Where data begins at or after offset (holes skipped); size when none.  The
  * position is undefined afterwards: hf_file_seek(). */

@@ -135,3 +135,12 @@ case $status in
 esac
 rm -rf long
 unchanged project
+
+# A limit on the size of files is an error, not a signal that ends us; the command
+# has the signal as it was.
+head -c 300000 /dev/urandom >"$dir/project/large.toml"
+cd "$dir/project"
+expect 125 sh -c 'ulimit -f 64; exec "$0" run -- true' "$holdfast"
+said '[Ff]ile too large'
+rm large.toml
+expect 153 "$holdfast" run -- sh -c 'ulimit -f 1; exec head -c 100000 /dev/zero >"$0"' "$dir/too-large"

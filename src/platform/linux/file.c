@@ -212,6 +212,26 @@ int hf_file_write(int fd, const void *data, size_t len)
 	return 0;
 }
 
+static void let_write_fail(int signal_number)
+{
+	(void)signal_number;
+}
+
+/* With a function, since an ignored signal would stay so in the command. */
+void hf_file_expect_limit(void)
+{
+	struct sigaction action = {.sa_handler = let_write_fail,
+				   .sa_flags = SA_RESTART};
+	struct sigaction before;
+	int rc;
+
+	(void)sigemptyset(&action.sa_mask);
+	rc = sigaction(SIGXFSZ, NULL, &before);
+	if (rc == 0 && before.sa_handler == SIG_DFL)
+		rc = sigaction(SIGXFSZ, &action, NULL);
+	(void)rc;
+}
+
 int hf_file_seek(int fd, uint64_t offset)
 {
 	if (offset > INT64_MAX)
