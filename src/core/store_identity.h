@@ -6,6 +6,7 @@
 #ifndef HF_CORE_STORE_IDENTITY_H
 #define HF_CORE_STORE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/defs.h"
@@ -53,5 +54,7 @@ MUST_CHECK int hf_store_check_owner(int dir_fd, const char *path,
  * a convenience: what hinders it is passed over.
  */
 void hf_store_point(const char *root, const char *store_path);
+/* Does it name a store of root that is there? */
+bool hf_store_is_pointed_to(const char *root);
 
 #endif /* HF_CORE_STORE_IDENTITY_H */

@@ -193,6 +193,14 @@ static char *pointed(const char *root)
 	return path && is_store_of(path, root) ? take_ptr(&path) : NULL;
 }
 
+bool hf_store_is_pointed_to(const char *root)
+{
+	/* Such a root has no line. */
+	cleanup_free char *path = strpbrk(root, "\t\n") ? NULL : pointed(root);
+
+	return path != NULL;
+}
+
 static int fail_away(const char *path, struct hf_error *err)
 {
 	(void)hf_fail(err, HF_ERR_SYSTEM,

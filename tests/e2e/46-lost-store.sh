@@ -59,6 +59,11 @@ expect 125 "$holdfast" run -- true
 expect 0 "$holdfast" run --store "$dir/new" -- true
 expect 0 "$holdfast" run -- true
 silent 'about a new store that was named'
+# Another one, as a test may name that runs us, is no move.
+expect 0 "$holdfast" run --store "$dir/other" -- true
+[ "$("$holdfast" store path)" = "$dir/new" ] || fail 'the project has another store'
+rm -rf "$dir/other"
+expect 0 "$holdfast" run -- true
 
 # A crash came before the first record of a journal was on the disk; another journal
 # is damaged.
