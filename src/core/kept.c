@@ -173,6 +173,9 @@ static int copy_steady(int from_fd, int to_fd, const char *path,
 		hf_content_begin(&writer, to_fd, HF_CONTENT_FRESH);
 		rc = hf_content_copy(from_fd, to_fd >= 0 ? &writer : NULL, path,
 				     &size, &kept->hash, err);
+		/* It is the store that is full, and there is a cure. */
+		if (rc < 0 && err->sys_errno == ENOSPC)
+			return fail_keep(err, -ENOSPC, path);
 		if (rc < 0)
 			return rc;
 		rc = hf_file_stat(from_fd, &kept->stat);

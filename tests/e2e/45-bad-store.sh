@@ -141,7 +141,7 @@ cat >"$dir/full-later.sh" <<'END'
 	dd if=/dev/urandom of=presets.toml bs=1024 count=64 2>/dev/null' "$2"
 END
 run_in 1m 98 "$dir/full-later.sh" "$holdfast" "$dir/small"
-said '^holdfast: .*presets.toml' '^holdfast: hint: ' \
+said '^holdfast: .*presets.toml' '^holdfast: hint: make room where the store lies' \
 	'^holdfast: note: the store lies in memory: .*gone.*--store DIR'
 [ "$(stat -c %s presets.toml)" = 65536 ] || fail 'replaced what it could not keep'
 cp "$top/fixtures/sample/presets.toml" presets.toml
