@@ -13,6 +13,7 @@
 
 /* How often a name that changes under our eyes is looked at. */
 #define TRIES	3
+#define SECOND_NS	INT64_C(1000000000)
 
 /* A buffer's text in the arena; "" needs no memory. */
 static int keep_text(struct hf_arena *arena, const struct hf_buffer *buffer,
@@ -46,6 +47,15 @@ void hf_scan_set_absent(struct hf_entry *entry)
 bool hf_scan_is_absence(int rc)
 {
 	return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP;
+}
+
+bool hf_scan_is_racy(int64_t ctime_ns, int64_t since_ns)
+{
+	int64_t unit = 1;
+
+	while (unit < SECOND_NS && ctime_ns % (unit * 10) == 0)
+		unit *= 10;
+	return ctime_ns > since_ns - 2 * unit;
 }
 
 bool hf_scan_is_tolerable(int rc)
@@ -109,7 +119,7 @@ int hf_scan_fill(int dir_fd, const char *name, struct hf_arena *arena,
 		if (rc < 0)
 			return rc;
 	}
-	seen.is_racy = seen.stat.ctime_ns >= since_ns;
+	seen.is_racy = hf_scan_is_racy(seen.stat.ctime_ns, since_ns);
 	*entry = seen;
 	return 0;
 }

@@ -14,6 +14,14 @@
 struct hf_error;
 
 /*
+ * May a change after since_ns leave this ctime as it is?  Not every file system
+ * counts nanoseconds: a whole second may be the start of two (vfat), a whole
+ * hundredth that of one (exFAT), so the zeros at its end tell how far the ctime
+ * reaches.  By chance there are some, too: a file is then read once more.
+ */
+bool hf_scan_is_racy(int64_t ctime_ns, int64_t since_ns);
+
+/*
  * hf_scan_entry() with the strings in arena.  since_ns: a ctime that is not
  * older makes the entry racy.
  */

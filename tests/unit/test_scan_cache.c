@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "core/scan_entry.h"
 
 static void fill(struct hf_entry *entry)
 {
@@ -94,6 +95,41 @@ Test(scan_cache, believed_only_when_nothing_moved)
 	for (size_t i = 0; i < HF_COUNT(rows); i++)
 		cr_expect_eq(is_used(rows[i].change), rows[i].is_used, "%s",
 			     rows[i].name);
+}
+
+#define SECOND INT64_C(1000000000)
+#define NOW    (1700000000 * SECOND)
+
+/* A ctime reaches as far as the times of its file system are apart. */
+Test(scan_cache, racy_by_what_the_file_system_counts)
+{
+	static const struct {
+		const char *name;
+		int64_t ctime_ns;
+		int64_t since_ns;
+		bool is_racy;
+	} rows[] = {
+		{"later", NOW + 124, NOW + 123, true},
+		{"same", NOW + 123, NOW + 123, true},
+		{"before", NOW + 123, NOW + 125, false},
+		{"second, same", NOW, NOW, true},
+		{"second, late in it", NOW, NOW + SECOND - 1, true},
+		{"two seconds", NOW, NOW + 2 * SECOND - 1, true},
+		{"two seconds over", NOW, NOW + 2 * SECOND, false},
+		{"hundredth", NOW + 990000000, NOW + 999999999, true},
+		{"hundredth over", NOW + 990000000, NOW + 2 * SECOND, false},
+		{"microsecond", NOW + 123456000, NOW + 123456999, true},
+		{"microsecond over", NOW + 123456000, NOW + 123459000, false},
+		{"1970", 0, NOW, false},
+		{"1969", -SECOND, NOW, false},
+		{"no end", INT64_MAX, NOW, true},
+		{"no beginning", INT64_MIN, NOW, false},
+	};
+
+	for (size_t i = 0; i < HF_COUNT(rows); i++)
+		cr_expect_eq(hf_scan_is_racy(rows[i].ctime_ns,
+					     rows[i].since_ns),
+			     rows[i].is_racy, "%s", rows[i].name);
 }
 
 Test(scan_cache, kinds_without_content)
