@@ -26,6 +26,12 @@
 /* How much is read between two reports of progress. */
 #define REPORT_BYTES	((uint64_t)16 << 20)
 #define REPORT_ENTRIES	64u
+/*
+ * A store through a shared mapping moves the ctime only when the page was clean.
+ * By default a dirty one is written back, and clean, after 30 s; a slow disk with
+ * much to write takes minutes.
+ */
+#define WRITE_BACK_NS	(INT64_C(600) * 1000000000)
 
 /* What a worker needs again and again: a fresh page costs more than a read. */
 struct reader {
@@ -276,6 +282,21 @@ static int end(struct content *content, struct hf_error *err)
 	return rc;
 }
 
+/*
+ * Who has the file open may have it mapped, and a store into a page that is dirty
+ * already leaves the stat data as they are.  This is asked before the reading: a
+ * writer that comes later makes its first page dirty, which moves the ctime.
+ * Without leases on this file system or for this user nobody is known to write.
+ */
+static bool has_hidden_writer(const struct content *content)
+{
+	const int64_t ctime_ns = content->entry->stat.ctime_ns;
+
+	return content->reading->sink &&
+	       ctime_ns > hf_system_file_time_ns() - WRITE_BACK_NS &&
+	       hf_file_has_writer(content->fd) == 1;
+}
+
 /* Read the open file once. */
 static int read_open(struct content *content, struct hf_error *err)
 {
@@ -290,6 +311,8 @@ static int read_open(struct content *content, struct hf_error *err)
 		return READ_AGAIN;
 	if (seen->size > HF_CONTENT_MAX)
 		return fail_read(content, -EFBIG, err);
+	if (has_hidden_writer(content))
+		content->entry->is_racy = true;
 	rc = begin(content, err);
 	if (rc < 0)
 		return rc;

@@ -284,13 +284,16 @@ int __real_fcntl64(int fd, int command, ...) __attribute__((weak));
 int __wrap_fcntl64(int fd, int command, ...);
 int __wrap_fcntl64(int fd, int command, ...)
 {
+	const bool is_lease = command == F_SETLEASE || command == F_SETSIG;
 	va_list ap;
 	long argument;
 
 	va_start(ap, command);
 	argument = va_arg(ap, long);
 	va_end(ap);
-	return fails("fcntl") ? -1 : __real_fcntl64(fd, command, argument);
+	return fails(is_lease ? "lease" : "fcntl")
+		       ? -1
+		       : __real_fcntl64(fd, command, argument);
 }
 
 /* openat2, renameat2 and others that the C library does not name. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -289,6 +290,40 @@ Test(scan_read, only_ctime_moved)
 	cr_assert_eq(fstatat(root_fd, "f", &was, 0), 0);
 	cr_expect_eq(hf_tree_find(&tree, "f")->stat.ctime_ns,
 		     was.st_ctim.tv_sec * 1000000000L + was.st_ctim.tv_nsec);
+	hf_buffer_done(&seen.content);
+}
+
+/* Stores through it need not move the ctime: what is recorded proves nothing. */
+Test(scan_read, mapped_by_a_writer)
+{
+	struct seen seen = { .content = HF_BUFFER_INIT };
+	const struct hf_scan_sink sink = sink_of(&seen);
+	struct hf_error err;
+	char *map;
+	int fd;
+
+	put_bytes("f", "abcd", 4);
+	fd = openat(root_fd, "f", O_RDWR | O_CLOEXEC);
+	map = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(map, MAP_FAILED);
+	(void)close(fd);
+	map[0] = 'x';
+	/* The clock behind ctime ticks every few milliseconds. */
+	(void)usleep(20 * 1000);
+
+	scan();
+	cr_expect_not(hf_tree_find(&tree, "f")->is_racy);
+	cr_assert_eq(read_all(NULL, false, &err), 0, "%s", err.text);
+	cr_expect_not(hf_tree_find(&tree, "f")->is_racy, "nothing is recorded");
+	scan();
+	cr_assert_eq(read_all(&sink, false, &err), 0, "%s", err.text);
+	cr_expect(has_hash_of("f", "xbcd", 4));
+	cr_expect(hf_tree_find(&tree, "f")->is_racy);
+
+	cr_assert_eq(munmap(map, 4), 0);
+	scan();
+	cr_assert_eq(read_all(&sink, false, &err), 0, "%s", err.text);
+	cr_expect_not(hf_tree_find(&tree, "f")->is_racy);
 	hf_buffer_done(&seen.content);
 }
 
