@@ -51,22 +51,26 @@ int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
 
 /*
  * Is this a journal of a session that never started: no record of it reached the
- * disk before a crash?  A line that is whole and wrong is damage instead; our text
- * has no NUL byte.  1, 0 or a failure.
+ * disk before a crash?  That leaves nothing, zeros for what was not written, or
+ * the beginning of the first line.  Anything else is damage: a journal truncated
+ * while holdfast went on appending is zeros, too, but records follow.  1, 0 or a
+ * failure.
  */
 static int is_blank(int fd, const struct hf_name *name, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	size_t zeros = 0;
 	int rc;
 
 	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
 	if (rc < 0)
 		return fail_journal(err, rc, "read", name);
-	if (text.len == 0)
+	while (zeros < text.len && text.data[zeros] == '\0')
+		zeros++;
+	if (zeros == text.len)
 		return 1;
-	return hf_journal_good_len(text.data, text.len) == 0 &&
-	       (!memchr(text.data, '\n', text.len) ||
-		memchr(text.data, '\0', text.len));
+	return !memchr(text.data, '\n', text.len) &&
+	       !memchr(text.data, '\0', text.len);
 }
 
 /* Drop sessions that never started from the names of open journals. */

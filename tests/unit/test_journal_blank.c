@@ -94,15 +94,33 @@ Test(journal_blank, a_session_that_never_started_is_none)
 	cr_expect_eq(hf_name_number(&next), 10);
 }
 
-/* A zeroed beginning is no proof when good records follow. */
+/* A command truncated it, and holdfast went on appending. */
 Test(journal_blank, records_behind_zeroes_are_damage)
 {
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	static const struct {
+		const char *name;
+		const char *before;
+		size_t before_len;
+		bool has_record;
+	} cases[] = {
+		{"zeroes and a record", "\0\0\0", 3, true},
+		{"a zeroed line and a record", "\0\0\0\n", 4, true},
+		{"the end of a record", "\0\0\0}\n", 5, false},
+		{"a cut record", "\0\0\0{\"rec", 8, false},
+		{"zeroes behind a cut record", "{\"rec\0\0\0", 8, false},
+	};
 
-	hf_buffer_add(&text, "\0\0\0\n", 4);
-	hf_journal_line("kept", "\"kept\":\"a\"", &text);
-	put_journal("000009-20260101T000000Z.open", text.data, text.len);
-	cr_expect_eq(count_dead(), 1);
+	for (size_t i = 0; i < HF_COUNT(cases); i++) {
+		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+
+		hf_buffer_add(&text, cases[i].before, cases[i].before_len);
+		if (cases[i].has_record)
+			hf_journal_line("kept", "\"kept\":\"a\"", &text);
+		put_journal("000009-20260101T000000Z.open", text.data,
+			    text.len);
+		cr_expect_eq(count_listed(), 1, "%s", cases[i].name);
+		cr_expect_eq(count_dead(), 1, "%s", cases[i].name);
+	}
 }
 
 Test(journal_blank, undo_passes_over_what_is_damaged)
