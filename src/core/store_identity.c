@@ -132,17 +132,33 @@ int hf_store_identity_write(int dir_fd, const char *root, int root_fd,
 }
 
 /*
- * The same path is asked for before.  On another device the same number may be
- * another directory, which then was made at another time; where that cannot be
- * told it is believed to be the same.
+ * A directory of an overlay is born again when something is first written in it,
+ * and keeps its numbers.
  */
-static bool is_same(const struct hf_store_identity *identity,
-		    const struct hf_stat *stat, uint64_t born_ns)
+static bool may_be_reborn(int fd)
 {
+	unsigned traits;
+
+	return hf_file_system_traits(fd, &traits) == 0 &&
+	       (traits & HF_FS_OVERLAY) != 0;
+}
+
+/*
+ * The same path is asked for before.  Another directory may have the same number,
+ * even on the same device (the root of a fresh tmpfs), but was made at another
+ * time; where that cannot be told it is believed to be the same.
+ */
+static bool is_same(const struct hf_store_identity *identity, int root_fd,
+		    const struct hf_stat *stat)
+{
+	const uint64_t born_ns = hf_file_birth_ns(root_fd);
+
 	if (stat->ino != identity->ino)
 		return false;
-	return stat->dev == identity->dev || identity->born_ns == 0 ||
-	       born_ns == 0 || identity->born_ns == born_ns;
+	if (identity->born_ns == 0 || born_ns == 0 ||
+	    identity->born_ns == born_ns)
+		return true;
+	return stat->dev == identity->dev && may_be_reborn(root_fd);
 }
 
 int hf_store_identity_check(const struct hf_store_identity *identity,
@@ -164,7 +180,7 @@ int hf_store_identity_check(const struct hf_store_identity *identity,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot look at '%s'",
 				      HF_QUOTE(root));
-	if (!is_same(identity, &stat, hf_file_birth_ns(root_fd))) {
+	if (!is_same(identity, root_fd, &stat)) {
 		(void)hf_fail(err, HF_ERR_DENIED,
 			      "the store '%s' was made for another directory "
 			      "at this path",
