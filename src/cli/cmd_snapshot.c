@@ -61,6 +61,16 @@ static void note_lost(struct hf_output *output, const struct hf_pack_lost *lost)
 			       "archived again", what.data);
 }
 
+static void note_gone(struct hf_output *output,
+		      const struct hf_snapshot_used *gone)
+{
+	hf_output_mark(output, "note",
+		       "snapshot %s, which session %" PRIu64
+		       " used, is gone from the store; the tree is recorded as "
+		       "it is now",
+		       gone->snapshot.text, hf_name_number(&gone->session));
+}
+
 /* Nothing is made for a tree in which nothing is protected. */
 static int open_store(struct hf_cli_repair *repair,
 		      const struct hf_options *options,
@@ -91,6 +101,7 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	struct hf_snapshot_options how = {
 		.decide = decide,
 		.progress = hf_output_progress(output, "recording"),
+		.may_be_gone = true,
 	};
 	struct hf_scan_options scan;
 	int rc;
@@ -107,6 +118,8 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 		return rc;
 	if (result.lost.count > 0 && !options->is_quiet)
 		note_lost(output, &result.lost);
+	if (result.gone.snapshot.text[0] != '\0' && !options->is_quiet)
+		note_gone(output, &result.gone);
 	/* Who records the tree by hand accepts it as it is. */
 	rc = hf_cli_repair_settle(repair, err);
 	if (rc < 0)

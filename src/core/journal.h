@@ -133,6 +133,11 @@ MUST_CHECK int hf_journal_read(const struct hf_store *store,
 			       const struct hf_name *name,
 			       struct hf_session_record *ret,
 			       struct hf_error *err);
+/* What the first record says alone, however much follows. */
+MUST_CHECK int hf_journal_read_first(const struct hf_store *store,
+				     const struct hf_name *name,
+				     struct hf_session_record *ret,
+				     struct hf_error *err);
 void hf_session_record_done(struct hf_session_record *record);
 
 /*

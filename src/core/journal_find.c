@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "core/journal_text.h"
 
+/* A first record is longer only with a long command. */
+#define FIRST_BLOCK 4096
+
 static int fail_journal(struct hf_error *err, int rc, const char *verb,
 			const struct hf_name *name)
 {
@@ -16,15 +19,13 @@ static int fail_journal(struct hf_error *err, int rc, const char *verb,
 			      verb, name->text);
 }
 
-int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
-		    struct hf_session_record *ret, struct hf_error *err)
+/* Open or ended. */
+static int open_journal(const struct hf_store *store,
+			const struct hf_name *name, struct hf_error *err)
 {
 	const int folder_fd = store->folder_fd[HF_STORE_SESSIONS];
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
-	cleanup_fd int fd = -1;
 	char file_name[HF_JOURNAL_FILE_NAME];
-	int rc;
+	int fd;
 
 	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
 	fd = hf_file_open_read_at(folder_fd, file_name);
@@ -32,21 +33,67 @@ int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
 		hf_journal_file_name(name, HF_JOURNAL_DONE, file_name);
 		fd = hf_file_open_read_at(folder_fd, file_name);
 	}
-	if (fd < 0)
-		return fail_journal(err, fd, "open", name);
-	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
-	if (rc < 0)
-		return fail_journal(err, rc, "read", name);
+	return fd < 0 ? fail_journal(err, fd, "open", name) : fd;
+}
+
+static int decode(const struct hf_name *name, const struct hf_buffer *text,
+		  struct hf_session_record *ret, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
+	int rc;
+
 	hf_buffer_printf(&label, "session %s", name->text);
 	rc = hf_buffer_check(&label, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_journal_decode(label.data, text.data ? text.data : "", text.len,
-			       ret, err);
+	rc = hf_journal_decode(label.data, text->data ? text->data : "",
+			       text->len, ret, err);
 	if (rc < 0)
 		return rc;
 	ret->name = *name;
 	return 0;
+}
+
+int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
+		    struct hf_session_record *ret, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = open_journal(store, name, err);
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
+	if (rc < 0)
+		return fail_journal(err, rc, "read", name);
+	return decode(name, &text, ret, err);
+}
+
+int hf_journal_read_first(const struct hf_store *store,
+			  const struct hf_name *name,
+			  struct hf_session_record *ret, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = open_journal(store, name, err);
+	const char *end = NULL;
+	char block[FIRST_BLOCK];
+	int rc;
+
+	if (fd < 0)
+		return fd;
+	while (!end && text.len < HF_JOURNAL_SIZE_MAX) {
+		const int64_t got = hf_file_read(fd, block, sizeof(block));
+
+		if (got < 0)
+			return fail_journal(err, (int)got, "read", name);
+		if (got == 0)
+			break;
+		end = memchr(block, '\n', (size_t)got);
+		hf_buffer_add(&text, block,
+			      end ? (size_t)(end - block) + 1 : (size_t)got);
+	}
+	rc = hf_buffer_check(&text, err);
+	return rc < 0 ? rc : decode(name, &text, ret, err);
 }
 
 /*

@@ -222,7 +222,10 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 	struct hf_error unloaded;
 	int rc;
 
-	rc = hf_snapshot_load_begin(taking->store, &loading, &unloaded);
+	rc = hf_snapshot_load_begin(
+		taking->store,
+		taking->options->may_be_gone ? &taking->result.gone : NULL,
+		&loading, &unloaded);
 	if (rc < 0 && rc != HF_ERR_NOTHING) {
 		*err = unloaded;
 		return rc;
@@ -314,13 +317,14 @@ static int finish(struct taking *taking, struct hf_error *err)
 {
 	const struct hf_manifest *const previous = taking->previous;
 	struct hf_manifest *const manifest = &taking->manifest;
+	const bool is_gone = taking->result.gone.snapshot.text[0] != '\0';
 	int rc;
 
 	rc = prune(&manifest->tree, taking->options->scan->policy->protect,
 		   err);
 	if (rc < 0)
 		return rc;
-	if (!taking->is_changed && previous &&
+	if (!taking->is_changed && previous && !is_gone &&
 	    strcmp(previous->patterns, manifest->patterns) == 0 &&
 	    has_same_entries(&previous->tree, &manifest->tree)) {
 		manifest->name = previous->name;
@@ -329,8 +333,11 @@ static int finish(struct taking *taking, struct hf_error *err)
 	}
 	taking->result.is_new = true;
 	manifest->created_ns = hf_system_time_ns();
-	rc = hf_store_next_name(taking->store, HF_STORE_SNAPSHOTS,
-				&manifest->name, err);
+	/* Newer than what is gone, or that would be missed again. */
+	rc = hf_store_next_name_after(
+		taking->store, HF_STORE_SNAPSHOTS,
+		is_gone ? hf_name_number(&taking->result.gone.snapshot) : 0,
+		&manifest->name, err);
 	if (rc < 0)
 		return rc;
 	return write_manifest(taking, err);

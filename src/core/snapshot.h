@@ -14,6 +14,7 @@
 #include "core/manifest.h"
 #include "core/pack_lost.h"
 #include "core/scan.h"
+#include "core/snapshot_used.h"
 #include "core/store.h"
 
 struct hf_snapshot_result {
@@ -24,9 +25,14 @@ struct hf_snapshot_result {
 	uint64_t archived_bytes;
 	/* What the snapshot before needed; archived again as far as it can be. */
 	struct hf_pack_lost lost;
+	/* The newest snapshot that a session used is gone; "" when it is not. */
+	struct hf_snapshot_used gone;
 };
 
-/* The newest manifest, or HF_ERR_NOTHING "nothing is recorded yet". */
+/*
+ * The newest manifest, or HF_ERR_NOTHING "nothing is recorded yet".  HF_ERR_CORRUPT
+ * also when a session used a newer one, which is gone.
+ */
 MUST_CHECK int hf_snapshot_load_newest(const struct hf_store *store,
 				       struct hf_manifest *ret_manifest,
 				       struct hf_error *err);
@@ -53,6 +59,8 @@ struct hf_snapshot_options {
 	void *context;
 	struct hf_progress *progress;	/* may be NULL */
 	struct hf_buffer *notes;	/* may be NULL */
+	/* A person wants the tree recorded: also where the newest one is gone. */
+	bool may_be_gone;
 };
 
 /* ret_previous (may be NULL): what was the newest manifest; empty when none. */

@@ -2,6 +2,7 @@
 /* Read a snapshot's manifest from the store. */
 #include "core/snapshot_load.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -41,7 +42,8 @@ static int add_cure(const struct hf_name *name, struct hf_error *err)
 	return hf_fail_hint(err, "no other one is used in its place: 'holdfast "
 				 "log' lists them, 'holdfast restore --from N' "
 				 "takes one; to record anew, move '%s' out of "
-				 "'snapshots' in the store",
+				 "'snapshots' in the store, then 'holdfast "
+				 "snapshot'",
 			    name->text);
 }
 
@@ -76,15 +78,42 @@ static int read_manifest(int fd, const struct hf_name *name,
 	return 0;
 }
 
-static int find_newest(const struct hf_store *store, struct hf_name *ret_name,
-		       struct hf_error *err)
+/* The tree may be damaged, and what is older must not be taken for it. */
+static int fail_gone(const struct hf_snapshot_used *used, struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_CORRUPT,
+		      "snapshot %s, which session %" PRIu64
+		      " used, is gone from the store",
+		      used->snapshot.text, hf_name_number(&used->session));
+	return hf_fail_hint(err, "bring it back into 'snapshots' in the store; "
+				 "to take an older one: 'holdfast restore "
+				 "--from N'; to record the tree as it is: "
+				 "'holdfast snapshot'");
+}
+
+/* Sessions are asked first: one that begins meanwhile has no say then. */
+static int find_newest(const struct hf_store *store,
+		       struct hf_snapshot_used *ret_gone,
+		       struct hf_name *ret_name, struct hf_error *err)
 {
 	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	struct hf_snapshot_used used;
 	int rc;
 
+	rc = hf_snapshot_find_used(store, &used, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
 	if (rc < 0)
 		return rc;
+	if (used.snapshot.text[0] != '\0' &&
+	    (names.count == 0 ||
+	     hf_name_number(&names.items[names.count - 1]) <
+		     hf_name_number(&used.snapshot))) {
+		if (!ret_gone)
+			return fail_gone(&used, err);
+		*ret_gone = used;
+	}
 	if (names.count == 0)
 		return hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet");
 	*ret_name = names.items[names.count - 1];
@@ -110,7 +139,7 @@ int hf_snapshot_load_typed(const struct hf_store *store, const char *typed,
 
 	rc = typed ? hf_store_resolve(store, HF_STORE_SNAPSHOTS, typed, &name,
 				      err) :
-		     find_newest(store, &name, err);
+		     find_newest(store, NULL, &name, err);
 	return rc < 0 ? rc : hf_snapshot_load(store, &name, ret_manifest, err);
 }
 
@@ -132,6 +161,7 @@ static void load(void *argument)
 }
 
 int hf_snapshot_load_begin(const struct hf_store *store,
+			   struct hf_snapshot_used *ret_gone,
 			   struct hf_snapshot_loading **ret_loading,
 			   struct hf_error *err)
 {
@@ -143,7 +173,7 @@ int hf_snapshot_load_begin(const struct hf_store *store,
 	if (!loading)
 		return hf_fail_memory(err);
 	loading->fd = -1;
-	rc = find_newest(store, &loading->name, err);
+	rc = find_newest(store, ret_gone, &loading->name, err);
 	if (rc < 0)
 		return rc;
 	loading->fd = open_manifest(store, &loading->name, err);

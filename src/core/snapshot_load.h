@@ -13,13 +13,19 @@
 #define HF_CORE_SNAPSHOT_LOAD_H
 
 #include "core/manifest.h"
+#include "core/snapshot_used.h"
 #include "core/store.h"
 
 struct hf_snapshot_loading;
 #define cleanup_snapshot_loading CLEANUP(hf_snapshot_load_drop)
 
-/* HF_ERR_NOTHING when nothing is recorded yet. */
+/*
+ * HF_ERR_NOTHING when nothing is recorded yet.  A newer snapshot that a session
+ * used and that is gone is a failure, or named in *ret_gone (not touched else)
+ * when that is not NULL.
+ */
 MUST_CHECK int hf_snapshot_load_begin(const struct hf_store *store,
+				      struct hf_snapshot_used *ret_gone,
 				      struct hf_snapshot_loading **ret_loading,
 				      struct hf_error *err);
 /* Frees *loading, whatever comes of it. */

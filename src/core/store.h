@@ -133,6 +133,13 @@ MUST_CHECK int hf_store_next_name(const struct hf_store *store,
 				  struct hf_name *ret_name,
 				  struct hf_error *err);
 
+/* The same, with a number above this one. */
+MUST_CHECK int hf_store_next_name_after(const struct hf_store *store,
+					enum hf_store_folder folder,
+					uint64_t after,
+					struct hf_name *ret_name,
+					struct hf_error *err);
+
 /*
  * One name from what a person typed: the whole name, its number with or without
  * zeros ("42"), or an unambiguous beginning.  HF_ERR_USAGE when none or several.

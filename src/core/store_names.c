@@ -193,6 +193,13 @@ int hf_store_next_name(const struct hf_store *store,
 		       enum hf_store_folder folder, struct hf_name *ret_name,
 		       struct hf_error *err)
 {
+	return hf_store_next_name_after(store, folder, 0, ret_name, err);
+}
+
+int hf_store_next_name_after(const struct hf_store *store,
+			     enum hf_store_folder folder, uint64_t after,
+			     struct hf_name *ret_name, struct hf_error *err)
+{
 	struct hf_short_text time;
 	uint64_t number;
 	const char *t;
@@ -202,6 +209,8 @@ int hf_store_next_name(const struct hf_store *store,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot list the store '%s'",
 				      HF_QUOTE(store->path));
+	if (number < after)
+		number = after;
 	if (number >= NUMBER_MAX)
 		return hf_fail(err, HF_ERR_LIMIT,
 			       "cannot name anything new in '%s'",

@@ -99,3 +99,25 @@ done
 expect 0 "$holdfast" restore --store "$store" --from 1 personas.toml
 mv "$store/snapshots/$newest" "$dir"
 expect 0 "$holdfast" run --store "$store" -- true
+
+# Snapshots that sessions used are gone: nothing older is taken for the newest, and the
+# tree is recorded by hand alone.
+echo 'damaged' >presets.toml
+expect 0 "$holdfast" run --store "$store" -- true
+newest=$(basename "$(ls "$store"/snapshots/* | tail -n 1)")
+for gone in "$store/snapshots/$newest" "$store"/snapshots/*; do
+	rm -f "$gone"
+	for command in 'run -- touch started' status verify restore; do
+		case $command in run*) wanted=125 ;; *) wanted=3 ;; esac
+		# shellcheck disable=SC2086	# words are wanted
+		expect $wanted "$holdfast" ${command%% *} --store "$store" \
+			${command#"${command%% *}"}
+		said "^holdfast: snapshot $newest, which session .* used, is gone" \
+			"^holdfast: hint: .*'holdfast snapshot"
+	done
+done
+[ ! -e started ] || fail 'the command was started'
+expect 0 "$holdfast" snapshot --store "$store"
+said "^holdfast: note: snapshot $newest, which session .* used, is gone"
+expect 0 "$holdfast" run --store "$store" -- true
+silent 'about what was recorded by hand'
