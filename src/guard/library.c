@@ -96,7 +96,10 @@ static int snapshot_locked(hf_project *project, struct hf_error *err)
 {
 	const struct hf_scan_options scan =
 		hf_project_scan_options(project, NULL);
-	const struct hf_snapshot_options options = { .scan = &scan };
+	const struct hf_snapshot_options options = {
+		.scan = &scan,
+		.may_be_gone = true,
+	};
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	struct hf_snapshot_result result;
 	int rc;

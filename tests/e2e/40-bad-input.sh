@@ -143,4 +143,5 @@ cd "$dir/project"
 expect 125 sh -c 'ulimit -f 64; exec "$0" run -- true' "$holdfast"
 said '[Ff]ile too large'
 rm large.toml
-expect 153 "$holdfast" run -- sh -c 'ulimit -f 1; exec head -c 100000 /dev/zero >"$0"' "$dir/too-large"
+expect 153 "$holdfast" run -- sh -c 'ulimit -f 1
+	exec head -c 100000 /dev/zero >"$0"' "$dir/too-large"
