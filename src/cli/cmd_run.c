@@ -220,6 +220,22 @@ static int prepare(const struct hf_options *options, struct hf_project *project,
 	return check_gate(project, err);
 }
 
+/* An earlier run's "clean" must not stand for this one. */
+static void report_refusal(struct watcher *watcher, struct hf_project *project,
+			   const struct hf_options *options,
+			   const struct hf_error *why)
+{
+	struct hf_error err = { 0 };
+
+	if (options->is_dry_run ||
+	    (project->store_path != NULL && hf_session_is_inside(project)))
+		return;
+	if (hf_report_file_open(watcher->report, project, &err) < 0)
+		hf_output_error(watcher->output, &err);
+	else
+		report_failure(watcher, project, options->words, why);
+}
+
 /* What was said here and counts for nothing: the run around it has its own. */
 static void say_unused(const struct hf_options *options,
 		       struct hf_output *output)
@@ -261,9 +277,13 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	struct watcher watcher = { .output = output, .report = &report_file };
 	struct hf_error err = { 0 };
 
-	if (hf_report_file_inherit(&report_file, options->report, &err) < 0 ||
-	    prepare(options, &project, &err) < 0) {
+	if (hf_report_file_inherit(&report_file, options->report, &err) < 0) {
 		hf_output_error(output, &err);
+		return HF_STATUS_FAILURE;
+	}
+	if (prepare(options, &project, &err) < 0) {
+		hf_output_error(output, &err);
+		report_refusal(&watcher, &project, options, &err);
 		return HF_STATUS_FAILURE;
 	}
 	if (options->is_dry_run)

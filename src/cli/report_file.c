@@ -11,6 +11,7 @@
 #include "core/project.h"
 #include "core/replace.h"
 #include "platform/terminal.h"
+#include "report/json.h"
 
 static int fail_system(const struct hf_report_file *file, int rc,
 		       struct hf_error *err)
@@ -96,6 +97,29 @@ static int resolve(struct hf_report_file *file, bool exists, char **ret_path,
 	if (*ret_path == NULL)
 		return fail_system(file, -errno, err);
 	return 0;
+}
+
+/* Nothing is lost with an empty file or an earlier report. */
+static int check_earlier(const struct hf_report_file *file, const char *path,
+			 struct hf_error *err)
+{
+	static const char start[] = HF_REPORT_JSON_START;
+	cleanup_fd int fd = hf_file_open_read_path(path);
+	char text[sizeof(start) - 1];
+	int64_t len;
+
+	if (fd < 0)
+		return fail_system(file, fd, err);
+	len = hf_file_read(fd, text, sizeof(text));
+	if (len < 0)
+		return fail_system(file, (int)len, err);
+	if (len == 0 || ((size_t)len == sizeof(text) &&
+			 memcmp(text, start, sizeof(text)) == 0))
+		return 0;
+	return hf_fail(err, HF_ERR_USAGE,
+		       "cannot write the report to '%s': it is no earlier "
+		       "report, and what is protected is not known",
+		       HF_QUOTE(file->word));
 }
 
 static int check_place(const struct hf_report_file *file, const char *path,
@@ -219,7 +243,10 @@ int hf_report_file_open(struct hf_report_file *file,
 	rc = resolve(file, exists, &path, err);
 	if (rc < 0)
 		return rc;
-	rc = check_place(file, path, project, err);
+	if (project->store_path != NULL)
+		rc = check_place(file, path, project, err);
+	else if (exists)
+		rc = check_earlier(file, path, err);
 	if (rc < 0)
 		return rc;
 	rc = open_replaced(file, path, exists, stat.mode, err);

@@ -48,7 +48,9 @@ MUST_CHECK int hf_report_file_inherit(struct hf_report_file *file,
 				      const char *word, struct hf_error *err);
 /*
  * Made and checked before the command starts.  HF_ERR_USAGE when it would
- * replace a protected file or lie in the store.
+ * replace a protected file or lie in the store.  With a project that
+ * hf_project_init() has refused, neither is known: then only an empty file or an
+ * earlier report is replaced.
  */
 MUST_CHECK int hf_report_file_open(struct hf_report_file *file,
 				   const struct hf_project *project,

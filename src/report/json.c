@@ -265,7 +265,7 @@ static void add_leftovers(const struct hf_session *session,
 
 static void add_head(const struct hf_session *session, struct hf_buffer *out)
 {
-	hf_buffer_add_text(out, "{\n  \"holdfast\": \"" HF_VERSION
+	hf_buffer_add_text(out, HF_REPORT_JSON_START HF_VERSION
 				"\",\n  \"session\": ");
 	hf_report_json_text(
 		session->name.text[0] == '\0' ? NULL : session->name.text, out);

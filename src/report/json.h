@@ -9,6 +9,9 @@
 
 struct hf_buffer;
 
+/* How every report begins. */
+#define HF_REPORT_JSON_START	"{\n  \"holdfast\": \""
+
 /*
  * The whole report; called again at every violation.  location is what a
  * command needs behind it to find this project again (hf_text_style), or "";

@@ -89,4 +89,37 @@ rm -f ../r
 expect 127 "$holdfast" run --report ../r -- no-such-command
 whole ../r error
 grep -q 'command not found' ../r || fail 'the report does not say why'
+# instead REGEX ARGUMENT...: the error takes the place of an earlier "clean".
+instead()
+{
+	wanted_text=$1
+	shift
+	expect 0 "$holdfast" run --report ../r -- true
+	whole ../r clean
+	expect 125 "$holdfast" run --report ../r "$@"
+	whole ../r error
+	grep -q "\"error\": \".*$wanted_text" ../r || fail "the report: $*"
+	[ "$(grep -cv '^holdfast: hint: ' "$dir/err")" = 1 ] || fail "one line: $*"
+}
+echo '{ "protekt": [] }' >../policy.json
+instead 'the gate is required' --gate require -- true
+instead 'protekt' --config ../policy.json -- true
+instead 'nonexist' --root "$dir/nonexist" -- true
+grep -q '"root": null' ../r || fail 'a root'
+instead 'leaves the root' --protect ../x -- true
+instead 'no command'
+: >../r
+expect 125 "$holdfast" run --report ../r --root "$dir/nonexist" -- true
+whole ../r error
+"$holdfast" run --report fd:9 --gate require -- true 9>../r 2>../err && fail 'gate'
+whole ../r error
+# What may be protected, or is nobody's report, stays.
+for option in --root=../nonexist --config=../policy.json; do
+	expect 125 "$holdfast" run --report presets.toml "$option" -- true
+	said "^holdfast: cannot write the report to 'presets.toml': it is no earlier report"
+done
+expect 125 "$holdfast" run --report presets.toml --gate require -- true
+said "the name is protected by"
+expect 125 "$holdfast" run --report ../none --root ../nonexist --dry-run -- true
+[ ! -s ../none ] || fail 'a dry run wrote a report'
 unchanged project
