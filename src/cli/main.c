@@ -19,7 +19,7 @@ static int run_alone(const char *word, struct hf_output *output)
 	else
 		hf_help_overview(&out);
 	hf_output_result(output, &out);
-	return HF_STATUS_DONE;
+	return hf_output_end(output, HF_STATUS_DONE, HF_STATUS_FAILED);
 }
 
 static int fail_unknown(const char *name, struct hf_output *output)
@@ -36,7 +36,7 @@ static int show_help(enum hf_command_id id, struct hf_output *output)
 
 	hf_help_describe(id, &out);
 	hf_output_result(output, &out);
-	return HF_STATUS_DONE;
+	return hf_output_end(output, HF_STATUS_DONE, HF_STATUS_FAILED);
 }
 
 static int run_command(enum hf_command_id id, const char *const *argv,
@@ -56,7 +56,9 @@ static int run_command(enum hf_command_id id, const char *const *argv,
 	hf_output_init(output, &options);
 	if (options.wants_help)
 		return show_help(id, output);
-	return hf_commands[id].run(&options, output);
+	return hf_output_end(output, hf_commands[id].run(&options, output),
+			     id == HF_COMMAND_RUN ? HF_STATUS_FAILURE :
+						    HF_STATUS_FAILED);
 }
 
 int main(int argc, char **argv)

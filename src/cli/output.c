@@ -2,11 +2,13 @@
 /* Print lines, results and a bar. */
 #include "cli/output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/text.h"
 #include "platform/system.h"
 #include "platform/terminal.h"
@@ -96,12 +98,28 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines)
 
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
 {
+	struct hf_error err = { 0 };
+
 	clear_bar(&output->bar);
-	if (text->is_failed)
+	if (text->is_failed) {
+		output->has_failed = true;
 		hf_output_lines(output, text);
-	else if (text->len > 0)
-		(void)hf_terminal_write(HF_STDOUT, text->data, text->len,
-					RESULT_PATIENCE_MS);
+	} else if (text->len > 0 &&
+		   !hf_terminal_write(HF_STDOUT, text->data, text->len,
+				      RESULT_PATIENCE_MS)) {
+		output->has_failed = true;
+		(void)hf_fail_system(&err, -errno,
+				     "cannot write to standard output");
+		hf_output_error(output, &err);
+	}
+}
+
+int hf_output_end(const struct hf_output *output, int status, int failure)
+{
+	return output->has_failed && (status == HF_STATUS_DONE ||
+				      status == HF_STATUS_DIFFERS) ?
+		       failure :
+		       status;
 }
 
 PRINTF_LIKE(3, 0)

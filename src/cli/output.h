@@ -38,6 +38,7 @@ struct hf_output {
 	struct hf_bar bar;
 	int patience_ms;		/* left for who does not read */
 	size_t lost;			/* messages that were not read in time */
+	bool has_failed;		/* a result was not written whole */
 };
 
 /* Nobody who reads messages may hold up a run longer than this, however many
@@ -61,8 +62,10 @@ void hf_output_mark(struct hf_output *output, const char *word,
 void hf_output_error(struct hf_output *output, const struct hf_error *err);
 /* Complete lines to standard error. */
 void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines);
-/* A result to standard output. */
+/* A result to standard output.  A failure is said, and decides how we end. */
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text);
+/* What to exit with: failure instead, when nothing else went wrong. */
+int hf_output_end(const struct hf_output *output, int status, int failure);
 
 /*
  * What a command exits with after a failure: 2 for usage and policy, 98 when a

@@ -27,7 +27,8 @@ bool hf_terminal_has_color(int fd);
 /*
  * All of it in as few writes as possible; a vanished reader is ignored.  One that
  * does not read (a pager, a stopped terminal, a stuck collector) is waited for,
- * patience_ms in all, and loses the rest: false; -1 waits as long as it takes.
+ * patience_ms in all, and loses the rest; -1 waits as long as it takes.  false: not
+ * all was written; errno says why.
  */
 bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms);
 /* One line from a person, without the newline, cut to size: its length, or -1

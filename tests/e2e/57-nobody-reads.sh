@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Nobody reads what is said: the run is not held up, and the report counts what was
-# lost.
+# lost.  A result that cannot be written is a failure.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -25,3 +25,26 @@ took=$((($(date +%s%N) - begun) / 1000000))
 [ $took -lt 4000 ] || fail "held up for $took ms"
 unchanged project
 report 'len(r["violations"]) == 30' 'r["messages_lost"] > 20'
+
+# full STATUS ARGUMENT...: the result has no room, which takes one line.
+full()
+{
+	wanted=$1
+	shift
+	status=0
+	timeout -k 5 60 "$holdfast" "$@" >/dev/full 2>"$dir/err" || status=$?
+	[ $status = "$wanted" ] || fail "status $status, wanted $wanted: $*"
+	said '^holdfast: cannot write to standard output: No space left on device$'
+	[ "$(wc -l <"$dir/err")" = 1 ] || fail "one line: $*"
+}
+full 3 status
+full 3 status --json
+full 3 store path
+full 3 log --json
+full 3 verify
+full 3 restore --json
+full 3 snapshot
+full 3 --version
+full 3 help
+full 3 log --help
+full 125 run --dry-run --protect data/ -- true

@@ -2,6 +2,7 @@
 /* Speak with the person at the terminal. */
 #include "platform/terminal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -122,6 +123,7 @@ bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms)
 	sigset_t before;
 	sigset_t pending;
 	bool is_whole;
+	int why;
 
 	/* A reader that went away must not end us: SIGPIPE is kept from being
 	 * delivered, and taken back unless somebody else had sent one.  And a
@@ -135,9 +137,11 @@ bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms)
 	(void)sigpending(&pending);
 	(void)pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	is_whole = write_all(apart < 0 ? fd : apart, text, len, patience_ms);
+	why = errno;
 	if (sigismember(&pending, SIGPIPE) == 0)
 		(void)HF_CALL(sigtimedwait(&pipe_signal, NULL, &no_wait));
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = why;
 	return is_whole;
 }
 
