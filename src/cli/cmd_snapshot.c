@@ -9,10 +9,18 @@
 #include "core/snapshot.h"
 #include "report/json.h"
 
+/* A policy that may protect nothing may be recorded; what else it wants is for a
+ * run to check. */
+static uint64_t minimum(const struct hf_scan_options *scan)
+{
+	return scan->policy->min_protected > 0 ? 1 : 0;
+}
+
 static int decide(void *context, const struct hf_tree *tree,
 		  const struct hf_deltas *drift, struct hf_error *err)
 {
-	return hf_nearby_check(context, tree, drift, 1, "record", err);
+	return hf_nearby_check(context, tree, drift, minimum(context), "record",
+			       err);
 }
 
 static void tell(const struct hf_cli_repair *repair,
@@ -84,7 +92,7 @@ static int open_store(struct hf_cli_repair *repair,
 	if (rc >= 0 || err->code != HF_ERR_NOTHING)
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);
-	rc = hf_nearby_look(&scan, 1, "record", err);
+	rc = hf_nearby_look(&scan, minimum(&scan), "record", err);
 	if (rc < 0)
 		return rc;
 	hf_cli_repair_close(repair);

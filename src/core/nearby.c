@@ -177,17 +177,14 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 	found_done(&found);
 }
 
-static size_t count_protected(const struct hf_scan_options *scan,
-			      const struct hf_tree *tree)
+static bool has_policy_file(const struct hf_scan_options *scan,
+			    const struct hf_tree *tree)
 {
-	const size_t count = hf_tree_protected_count(tree);
 	const struct hf_entry *file = NULL;
 
 	if (scan->policy->file_entry)
 		file = hf_tree_find(tree, scan->policy->file_entry);
-	return file && file->stat.kind != HF_KIND_ABSENT && count > 0 ?
-		       count - 1 :
-		       count;
+	return file && file->stat.kind != HF_KIND_ABSENT;
 }
 
 /* What was protected when it was last recorded is what is meant. */
@@ -227,19 +224,26 @@ int hf_nearby_check(const struct hf_scan_options *scan,
 		    uint64_t minimum, const char *verb, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer hint = HF_BUFFER_INIT;
-	const size_t count = count_protected(scan, tree);
+	const bool has_file = has_policy_file(scan, tree);
+	size_t count = hf_tree_protected_count(tree);
 	int rc;
 
-	if (count > 0 && count >= minimum)
+	if (has_file && count > 0)
+		count--;
+	if (count >= minimum)
 		return 0;
 	if (count > 0)
 		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot %s: %zu protected, at least %" PRIu64
+			      "cannot %s: %zu protected%s, at least %" PRIu64
 			      " wanted",
-			      verb, count, minimum);
+			      verb, count,
+			      has_file ? " beside the policy file" : "",
+			      minimum);
 	else
 		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot %s: nothing is protected in '%s'", verb,
+			      "cannot %s: %s is protected in '%s'", verb,
+			      has_file ? "nothing but the policy file" :
+					 "nothing",
 			      HF_QUOTE(scan->root));
 	rc = hint_gone(drift, err);
 	if (rc < 0)

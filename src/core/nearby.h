@@ -32,9 +32,9 @@ void hf_nearby_describe(int root_fd, const struct hf_policy *policy,
 /*
  * HF_ERR_USAGE, with the hint above, when fewer than minimum entries of a scanned
  * tree exist and are protected.  The policy file does not count: it always is
- * protected, and a policy that protects nothing else protects nothing.  drift
- * (may be NULL) is what changed since the last snapshot: what is gone was meant.
- * verb is for the message: "run", "record".
+ * protected, and a policy that protects nothing else protects nothing.  A minimum
+ * of 0 is always met.  drift (may be NULL) is what changed since the last
+ * snapshot: what is gone was meant.  verb is for the message: "run", "record".
  */
 MUST_CHECK int hf_nearby_check(const struct hf_scan_options *scan,
 			       const struct hf_tree *tree,

@@ -168,3 +168,23 @@ said "^holdfast: hint: 'a.toml' and others are gone"
 expect 0 "$holdfast" restore
 [ "$(cat a.toml b.toml)" = 'a = 1
 b = 1' ] || fail 'not put back'
+
+# Who says 0 may protect nothing; the words count as the list does.
+cd "$dir"
+mkdir none
+cd none
+guard 125 -- true
+guard 0 --min-protected 0 --dry-run -- true
+[ ! -e "$("$holdfast" store path)" ] || fail 'a dry run made a store'
+guard 3 --min-protected 0 -- sh -c 'exit 3'
+echo '{ "min-protected": 0 }' >holdfast.json
+guard 0 --dry-run -- true
+guard 0 -- true
+guard 97 -- rm holdfast.json
+expect 0 "$holdfast" snapshot
+guard 125 --min-protected 1 --dry-run -- true
+grep -q '^protected: 1$' "$dir/out" || fail 'counted otherwise'
+said "^holdfast: cannot run: nothing but the policy file is protected in '"
+echo 'a = 1' >a.toml
+guard 125 --min-protected 2 --dry-run -- true
+said '^holdfast: cannot run: 1 protected beside the policy file, at least 2 wanted$'
