@@ -113,12 +113,11 @@ static void add_path(const struct hf_session *session,
 		hf_text_add_done(out, violation->operation);
 		add_end_of_path(session, violation, out);
 	} else if (violation->change == 0) {
+		/* By whom is not known: not by us. */
 		hf_text_add_done(out, violation->operation);
 		hf_buffer_add_text(out, violation->before.path == NULL ?
-						" and taken away again by the "
-						"command itself" :
-						" and put back by the command "
-						"itself");
+						", and is gone again" :
+						", and is again as it was");
 	} else {
 		add_change(session, violation, out);
 		add_end_of_path(session, violation, out);

@@ -232,7 +232,7 @@ Test(report_text, one_line_a_path)
 			"0)\n");
 }
 
-Test(report_text, undone_by_the_command)
+Test(report_text, undone_by_somebody)
 {
 	struct hf_violation *violation =
 		hf_test_session_add(&test, "a.toml", "rename");
@@ -240,19 +240,17 @@ Test(report_text, undone_by_the_command)
 	violation->change = 0;
 	violation->kept = NULL;
 	test.session.was_stopped = true;
-	expect_finished("holdfast: a.toml: moved away and put back by the "
-			"command itself\n"
+	expect_finished("holdfast: a.toml: moved away, and is again as it "
+			"was\n"
 			"holdfast: 1 violation, 0 files changed, 6 of 6 "
 			"verified; exit 97 (the command was ended)\n");
 	violation->operation = "write";
-	expect_finished("holdfast: a.toml: written and put back by the "
-			"command itself\n"
+	expect_finished("holdfast: a.toml: written, and is again as it was\n"
 			"holdfast: 1 violation, 0 files changed, 6 of 6 "
 			"verified; exit 97 (the command was ended)\n");
 	violation->operation = "create";
 	violation->before = (struct hf_entry){ .path = NULL };
-	expect_finished("holdfast: a.toml: created and taken away again by "
-			"the command itself\n"
+	expect_finished("holdfast: a.toml: created, and is gone again\n"
 			"holdfast: 1 violation, 0 files changed, 6 of 6 "
 			"verified; exit 97 (the command was ended)\n");
 }
