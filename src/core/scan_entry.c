@@ -63,6 +63,21 @@ bool hf_scan_is_tolerable(int rc)
 	return rc < 0 && rc != -ENOMEM && rc != -EMFILE && rc != -ENFILE;
 }
 
+int hf_scan_fail_directory(const char *path, int rc, struct hf_error *err)
+{
+	(void)hf_fail_system(err, rc, "cannot read directory '%s'",
+			     HF_QUOTE(path));
+	if (rc != -EACCES)
+		return err->code;
+	/* The root cannot be taken out, nor by itself what reads as a pattern. */
+	if (strcmp(path, ".") == 0 || strpbrk(path, "*?[]\\!") != NULL)
+		return hf_fail_hint(err, "make it readable");
+	return hf_fail_hint(err,
+			    "make it readable, or take it out of the protected "
+			    "set with --exclude '%s/'",
+			    HF_QUOTE(path));
+}
+
 /*
  * The parts of one look.  0 is done, 1 that the name changed meanwhile, -errno
  * else.

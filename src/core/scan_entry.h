@@ -42,6 +42,10 @@ bool hf_scan_is_absence(int rc);
  */
 bool hf_scan_is_tolerable(int rc);
 
+/* "cannot read directory 'PATH': REASON", with a hint when it may not be read. */
+MUST_CHECK int hf_scan_fail_directory(const char *path, int rc,
+				      struct hf_error *err);
+
 /* The entry path of an absolute, canonical path; points into it or is ".". */
 const char *hf_scan_entry_path(const char *root, const char *absolute);
 

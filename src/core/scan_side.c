@@ -125,8 +125,7 @@ static int search_directory(struct search *search, const char *path,
 	}
 	if (is_passed_over(search, rc))
 		return 0;
-	return hf_fail_system(err, rc, "cannot read directory '%s'",
-			      HF_QUOTE(path));
+	return hf_scan_fail_directory(path, rc, err);
 }
 
 /* The directory that path lies in; NULL when it is no entry, as "/". */

@@ -199,8 +199,7 @@ static int refuse_directory(struct walk *walk, int rc, struct hf_error *err)
 	if (hf_scan_is_absence(rc))
 		return 0;
 	if (!walk->options->is_tolerant || !hf_scan_is_tolerable(rc))
-		return hf_fail_system(err, rc, "cannot read directory '%s'",
-				      HF_QUOTE(path));
+		return hf_scan_fail_directory(path, rc, err);
 	if (walk->notes)
 		hf_buffer_printf(walk->notes,
 				 "directory '%s' cannot be read: %s\n",

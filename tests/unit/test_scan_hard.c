@@ -207,6 +207,9 @@ Test(scan_hard, a_locked_directory)
 	cr_assert_eq(look.rc, HF_ERR_SYSTEM);
 	cr_expect_str_eq(look.err.text,
 			 "cannot read directory 'in': Permission denied");
+	cr_expect_str_eq(look.err.hint, "make it readable, or take it out of "
+					"the protected set with --exclude "
+					"'in/'");
 	cr_expect_eq(look.tree.count, 0);
 
 	cr_assert_eq(tolerant.rc, 0, "%s", tolerant.err.text);
@@ -214,6 +217,20 @@ Test(scan_hard, a_locked_directory)
 			 "Ad .\nAd in\nP- in/y.toml\nPf x.toml\n");
 	cr_expect_str_eq(tolerant.notes.data, "directory 'in' cannot be read: "
 					      "Permission denied\n");
+}
+
+/* What the hint names must work. */
+Test(scan_hard, a_locked_directory_is_excluded)
+{
+	cleanup_look struct look wild;
+	cleanup_look struct look plain;
+
+	cr_assert_eq(fchmodat(top_fd, "root/in", 0, 0), 0);
+	hf_become_user(top);
+	scan(&wild, "x.toml **/y.toml !in/", false);
+	scan(&plain, "x.toml in/y.toml !in/", false);
+	cr_expect_eq(wild.rc, 0, "%s", wild.err.text);
+	cr_expect_eq(plain.rc, 0, "%s", plain.err.text);
 }
 
 Test(scan_hard, an_ancestor_outside_need_not_be_readable)
