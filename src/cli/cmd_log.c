@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/sessions.h"
+#include "core/entry_text.h"
 #include "report/json.h"
 
 /* Both kinds of name, walked from the new end. */
@@ -87,7 +88,33 @@ static void add_snapshot(const struct hf_name *name, bool is_json,
 	hf_buffer_add_text(out, "\n");
 }
 
-/* The records of the journal as they are: a JSON object a line. */
+/* A record of the journal, its "time" as all JSON output has it.  Within a string
+ * every quotation mark is escaped: what is found is the key. */
+static void add_record(const char *line, size_t len, struct hf_buffer *out)
+{
+	static const char key[] = "\"time\":\"";
+	const char *const found = strstr(line, key);
+	struct hf_short_text text = { "" };
+	size_t before;
+	size_t text_len;
+	int64_t time_ns;
+
+	if (found != NULL && found < line + len) {
+		before = (size_t)(found - line) + sizeof(key) - 1;
+		text_len = strcspn(line + before, "\"");
+		if (text_len < sizeof(text.text))
+			memcpy(text.text, line + before, text_len);
+		if (hf_time_decode(text.text, &time_ns) == 0) {
+			hf_buffer_add(out, line, before - 1);
+			hf_report_json_time(time_ns, out);
+			line += before + text_len + 1;
+			len -= before + text_len + 1;
+		}
+	}
+	hf_buffer_add(out, line, len);
+}
+
+/* The records of the journal: a JSON object a line. */
 static void add_violations(const char *lines, struct hf_buffer *out)
 {
 	const char *separator = "";
@@ -98,7 +125,7 @@ static void add_violations(const char *lines, struct hf_buffer *out)
 
 		if (len > 0) {
 			hf_buffer_add_text(out, separator);
-			hf_buffer_add(out, lines, len);
+			add_record(lines, len, out);
 			separator = ", ";
 		}
 		lines += len + (lines[len] == '\n' ? 1 : 0);

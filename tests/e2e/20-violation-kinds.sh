@@ -149,3 +149,19 @@ cp -p "$dir/personas.toml" .
 # 97 may be the command's own: then a line says so, even under --quiet.
 expect 97 "$holdfast" run --quiet -- sh -c 'exit 97'
 said '^holdfast: .*97'
+
+# The log has their times in the one form of all JSON output, and nothing else of them
+# is changed.
+name=$(printf 'a "time":"1.000000002" \344.toml')
+expect 97 "$holdfast" run -- touch "$name"
+expect 0 "$holdfast" log --json -n 1
+python3 - "$dir/out" <<'END' || fail 'the records of the log'
+import json, re, sys
+
+entry = json.load(open(sys.argv[1], encoding="utf-8"))["entries"][0]
+assert entry["records"], entry
+for record in entry["records"]:
+    assert record["path"] == 'a "time":"1.000000002" \ufffd.toml', record
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", record["time"]), record
+    assert entry["time"][:16] <= record["time"][:16] <= entry["ended"][:16], record
+END
