@@ -135,15 +135,22 @@ struct tally {
 	size_t paths;
 	size_t changed;
 	size_t restored;
+	size_t added;
+	size_t moved;		/* away, of the added */
 	size_t stuck;
 	size_t undoable;
 };
 
 static void count_path(const struct hf_violation *best, struct tally *tally)
 {
+	const bool is_added = (best->change & HF_CHANGE_ADDED) != 0;
+	const bool is_changed = best->change != 0 && !is_added;
+
 	tally->paths++;
-	tally->changed += best->has_landed && best->change != 0;
-	tally->restored += best->is_restored && best->change != 0;
+	tally->changed += best->has_landed && is_changed;
+	tally->restored += best->is_restored && is_changed;
+	tally->added += best->has_landed && is_added;
+	tally->moved += best->is_restored && is_added;
 	tally->stuck += best->is_stuck;
 	tally->undoable += hf_report_can_undo(best);
 }
@@ -217,15 +224,28 @@ static void add_command_said(const struct hf_session *session,
 				 session->command_code);
 }
 
+/* " and put back", or ", 1 put back" of several. */
+static void add_settled(size_t settled, size_t all, const char *how,
+			struct hf_buffer *out)
+{
+	if (settled == all)
+		hf_buffer_printf(out, " and %s", how);
+	else
+		hf_buffer_printf(out, ", %zu %s", settled, how);
+}
+
 static void add_changed(const struct tally *tally, struct hf_buffer *out)
 {
-	hf_text_add_count(out, tally->changed, "file changed", "files changed");
-	if (tally->changed == 0)
+	if (tally->changed > 0 || tally->added == 0)
+		hf_text_add_count(out, tally->changed, "file changed",
+				  "files changed");
+	if (tally->changed > 0)
+		add_settled(tally->restored, tally->changed, "put back", out);
+	if (tally->added == 0)
 		return;
-	if (tally->restored == tally->changed)
-		hf_buffer_add_text(out, " and put back");
-	else
-		hf_buffer_printf(out, ", %zu put back", tally->restored);
+	hf_buffer_add_text(out, tally->changed > 0 ? ", " : "");
+	hf_text_add_count(out, tally->added, "file added", "files added");
+	add_settled(tally->moved, tally->added, "moved away", out);
 }
 
 static void add_last_line(const struct hf_session *session,
@@ -292,10 +312,12 @@ static void add_collision(const struct hf_session *session,
 	    code != HF_STATUS_NOT_FOUND)
 		return;
 	hf_text_begin(out, style, NULL);
+	/* It may be that of a run of another project. */
 	hf_buffer_printf(out,
-			 "exit %d is the command's own: no protected "
-			 "file was touched\n",
+			 "exit %d is the command's own: no protected file of ",
 			 code);
+	hf_text_add_name(out, session->project->root);
+	hf_buffer_add_text(out, " was touched\n");
 }
 
 void hf_report_text_watch(const struct hf_session *session,

@@ -255,6 +255,27 @@ Test(report_text, undone_by_somebody)
 			"verified; exit 97 (the command was ended)\n");
 }
 
+/* What was added is moved away, not put back. */
+Test(report_text, added)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "create");
+
+	violation->before = (struct hf_entry){ .path = NULL };
+	violation->change = HF_CHANGE_ADDED;
+	style.is_quiet = true;
+	expect_finished("holdfast: 1 violation, 1 file added and moved away, "
+			"6 of 6 verified; exit 97 (the command said 0)\n");
+	(void)hf_test_session_add(&test, "b.toml", "write");
+	expect_finished("holdfast: 2 violations, 1 file changed and put back, "
+			"1 file added and moved away, 6 of 6 verified; exit 97 "
+			"(the command said 0)\n");
+	violation->is_restored = false;
+	expect_finished("holdfast: 2 violations, 1 file changed and put back, "
+			"1 file added, 0 moved away, 6 of 6 verified; exit 97 "
+			"(the command said 0)\n");
+}
+
 /* A command that goes on changes a file again and again. */
 Test(report_text, kept_several_times)
 {
@@ -355,7 +376,8 @@ Test(report_text, collision)
 		test.session.command_code = codes[i];
 		hf_report_text_finished(&test.session, &style, &out);
 		hf_buffer_printf(&wanted, "holdfast: exit %d is the command's "
-				 "own: no protected file was touched\n",
+				 "own: no protected file of /home/u/project "
+				 "was touched\n",
 				 codes[i]);
 		expect(&out, wanted.data);
 	}
