@@ -48,7 +48,8 @@ void hf_suggest(struct hf_suggestion *suggestion, const char *word)
 	/* A beginning is as good as one wrong letter. */
 	if (typed_len >= 2 && strncmp(suggestion->typed, word, typed_len) == 0)
 		distance = least(distance, 1);
-	if (distance > 2 || distance >= typed_len)
+	/* What shares less than half with it was not meant. */
+	if (distance > 2 || distance * 2 > typed_len)
 		return;
 	if (suggestion->nearest == NULL || distance < suggestion->distance) {
 		suggestion->nearest = word;

@@ -310,6 +310,8 @@ Test(options, suggestions)
 		{ "rnu", "did you mean 'run'?" },
 		{ "stat", "did you mean 'status'?" },
 		{ "snapshoot", "did you mean 'snapshot'?" },
+		{ "ru", "did you mean 'run'?" },
+		{ "foo", "'holdfast help' lists the commands" },
 		{ "frobnicate", "'holdfast help' lists the commands" },
 		{ "", "'holdfast help' lists the commands" },
 		{ "--root", "'holdfast help' lists the commands" },
