@@ -101,7 +101,8 @@ static int check_empty(const struct hf_store *store, struct hf_error *err)
 			return 0;
 		if (!is_ours(name))
 			return hf_fail(err, HF_ERR_DENIED,
-				       "'%s' is neither a store nor empty",
+				       "cannot use '%s': it is neither a store "
+				       "nor empty",
 				       HF_QUOTE(store->path));
 	}
 }

@@ -246,6 +246,7 @@ Test(store, a_directory_with_something_else_does_not_become_one)
 	cr_assert_eq(hf_file_set_mode(fd, 0755), 0);
 	cr_expect_eq(try_open(path, s.root, s.root_fd, HF_STORE_MAKE, &err),
 		     HF_ERR_DENIED);
+	cr_expect(strstr(err.text, "cannot use '") == err.text, "%s", err.text);
 	cr_expect(strstr(err.text, "neither a store nor empty"), "%s",
 		  err.text);
 	cr_expect_eq(hf_count_names(fd, ""), 1);
