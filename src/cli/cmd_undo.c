@@ -40,7 +40,8 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		return rc;
 	rc = hf_repair_find_undo(&repair->project.store, options->words[0],
 				 &record, &notes, err);
-	say_notes(output, notes.data);
+	if (!options->is_quiet)
+		say_notes(output, notes.data);
 	if (rc < 0)
 		return rc;
 	argv[0] = record.name.text;

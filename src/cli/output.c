@@ -41,7 +41,7 @@ void hf_output_init(struct hf_output *output, const struct hf_options *options)
 		.has_color = options->color == HF_COLOR_ALWAYS ||
 			     (options->color == HF_COLOR_AUTO &&
 			      hf_terminal_has_color(HF_STDERR)),
-		.is_verbose = options->is_verbose,
+		.is_verbose = options->is_verbose && !options->is_quiet,
 		.is_quiet = options->is_quiet,
 		.location = output->location.data == NULL ?
 				    "" :

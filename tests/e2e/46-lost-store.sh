@@ -76,6 +76,8 @@ expect 1 "$holdfast" status --store "$store"
 expect 0 "$holdfast" undo --store "$store"
 said '^holdfast: note: passed over: .*session 000500'
 [ "$(cat presets.toml)" = '' ] || fail 'not undone'
+expect 0 "$holdfast" undo --quiet --store "$store"
+silent 'a quiet undo'
 expect 0 "$holdfast" snapshot --store "$store"
 printf '{}\n{}\n' >"$store/sessions/000600-20260101T000000Z.open"
 expect 125 "$holdfast" run --store "$store" -- true

@@ -9,6 +9,13 @@ remember project
 cd project
 store=$dir/store
 
+# --quiet wins over --verbose, in the first run as in all others.
+expect 0 "$holdfast" run -qv --store "$store" -- true
+silent 'a quiet first run'
+expect 0 "$holdfast" run -vq --store "$store" -- true
+silent 'a quiet run'
+rm -rf "$store"
+
 # traces WHEN: of anything that should be gone.
 traces()
 {
