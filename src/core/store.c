@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "core/replace.h"
 #include "core/store_identity.h"
@@ -275,6 +276,15 @@ int hf_store_adopt(const char *path, const char *root, int root_fd,
 		return rc;
 	hf_store_point(root, store.path);
 	return 0;
+}
+
+bool hf_store_is_gone(const struct hf_store *store)
+{
+	cleanup_free char *name =
+		hf_path_join(store->path, HF_STORE_IDENTITY_NAME);
+	struct hf_stat stat;
+
+	return name && hf_file_stat_path(name, &stat) == -ENOENT;
 }
 
 void hf_store_close(struct hf_store *store)

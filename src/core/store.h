@@ -156,6 +156,8 @@ MUST_CHECK int hf_store_sweep(const struct hf_store *store, struct hf_error *err
 MUST_CHECK int hf_store_size(const struct hf_store *store, uint64_t *ret_bytes,
 			     struct hf_error *err);
 
+/* Is there no store any more where it was opened? */
+bool hf_store_is_gone(const struct hf_store *store);
 void hf_store_close(struct hf_store *store);
 
 #endif /* HF_CORE_STORE_H */

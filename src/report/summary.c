@@ -131,6 +131,12 @@ bool hf_report_can_undo(const struct hf_violation *violation)
 	       (violation->is_restored && violation->change != 0);
 }
 
+bool hf_report_is_store_gone(const struct hf_session *session)
+{
+	return session->is_store_lost &&
+	       hf_store_is_gone(&session->project->store);
+}
+
 struct tally {
 	size_t paths;
 	size_t changed;
@@ -267,6 +273,24 @@ static void add_last_line(const struct hf_session *session,
 	hf_buffer_add_text(out, "\n");
 }
 
+/* What it held is gone with the store, unless the command moved it. */
+static void add_gone(const struct tally *tally,
+		     const struct hf_text_style *style, struct hf_buffer *out)
+{
+	hf_text_begin(out, style, "hint");
+	hf_buffer_add_text(out, "what the store held is gone, unless it was "
+				"moved: ");
+	if (tally->stuck > 0)
+		hf_buffer_printf(out,
+				 "then move it back for 'holdfast restore%s'; "
+				 "else bring back what is named above from "
+				 "elsewhere\n",
+				 style->location);
+	else
+		hf_buffer_add_text(out, "then move it back; else the next run "
+					"records the files as they are\n");
+}
+
 /* What a person must do before the next run. */
 static void add_unrestored(const struct hf_session *session,
 			   const struct tally *tally,
@@ -281,6 +305,10 @@ static void add_unrestored(const struct hf_session *session,
 				  "processes");
 		hf_buffer_add_text(out, " of the command cannot be ended and "
 					"may still write\n");
+	}
+	if (hf_report_is_store_gone(session)) {
+		add_gone(tally, style, out);
+		return;
 	}
 	hf_text_begin(out, style, "hint");
 	if (session->unended > 0 && tally->stuck == 0 && !session->look_failed)
@@ -376,7 +404,8 @@ void hf_report_text_finished(const struct hf_session *session,
 	else if ((session->status == HF_SESSION_ERROR ||
 		  session->exec_errno != 0) && session->error.code < 0)
 		hf_report_text_error(&session->error, style, out);
-	if (tally.undoable > 0 && !style->is_quiet) {
+	if (tally.undoable > 0 && !style->is_quiet &&
+	    !hf_report_is_store_gone(session)) {
 		hf_text_begin(out, style, NULL);
 		hf_buffer_add_text(out, "undo: ");
 		hf_text_add_undo(out, &session->name, style->location);

@@ -78,6 +78,8 @@ void hf_text_add_difference(struct hf_buffer *out,
 			    const struct hf_delta *delta);
 /* Was something replaced?  A mode or a removal is undone without a copy. */
 bool hf_report_can_undo(const struct hf_violation *violation);
+/* Did the command remove the store?  Then no command of ours helps. */
+bool hf_report_is_store_gone(const struct hf_session *session);
 /* An operation as what was done: "written" for "write". */
 void hf_text_add_done(struct hf_buffer *out, const char *operation);
 /* Packs of the store that are not whole, as the subject of what is said of them. */

@@ -42,3 +42,29 @@ expect 98 "$holdfast" run --store "$store" -- sh -c \
 	'chmod 604 personas.toml; echo >presets.toml; rm -rf "$0/packs"' "$store"
 said "^holdfast: the store '$store' was damaged" 'presets.toml.*missing'
 [ "$(stat -c %a personas.toml)" != 604 ] || fail 'what could be put back is not'
+
+# Without the store no command of ours helps, and none is named, but where the store
+# was moved.
+rm -rf "$store"
+cp -a . "$dir/whole"
+gone()
+{
+	expect 98 "$holdfast" run --store "$store" --report "$dir/report.json" -- \
+		sh -c "$1" "$store"
+	said '^holdfast: hint: what the store held is gone, unless it was moved: ' "$2"
+	sed '/^holdfast: what a run changes/d' "$dir/err" >"$dir/end"
+	! grep -qE 'holdfast (status|undo)' "$dir/end" || fail 'names what can only fail'
+	report 'all(v["fix"] is None for v in r["violations"])' "len(r['violations']) == $3"
+}
+gone 'rm -rf "$0"' 'else the next run records the files as they are$' 0
+expect 0 "$holdfast" run --store "$store" -- true
+gone 'rm -rf "$0"; chmod 604 personas.toml' 'else the next run records' 1
+gone 'rm -rf "$0"; echo x >presets.toml' 'else bring back what is named above from elsewhere$' 1
+said "then move it back for 'holdfast restore --store $store'; "
+cp -p "$dir/whole/presets.toml" .
+rm -rf "$dir/moved"
+gone 'mv "$0" "$0/../moved"; echo x >presets.toml' 'then move it back; else' 1
+cmp presets.toml "$dir/whole/presets.toml" || fail 'not put back from a moved store'
+mv "$dir/moved" "$store"
+expect 0 "$holdfast" restore --store "$store"
+expect 0 "$holdfast" run --store "$store" -- true
