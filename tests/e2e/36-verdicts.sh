@@ -49,3 +49,13 @@ expect 97 "$holdfast" run --protect 'many*' -- \
 	sh -c 'for i in many*; do echo x >$i; done; sleep 60'
 said '^holdfast: changed: \.\.\. and more'
 [ "$(grep -c '^holdfast: changed: ' "$dir/err")" = 21 ] || fail 'not 21 lines'
+
+# Two runs at once watch the same files: what one of the commands damages ends both.
+rm many*
+expect 0 "$holdfast" run -- true
+(status=0; timeout -k 5 60 "$holdfast" run -- sh -c ': >"$0"; sleep 60' "$dir/begun" \
+	2>"$dir/beside" || status=$?; echo $status >"$dir/status") &
+until [ -e "$dir/begun" ] || [ -e "$dir/status" ]; do sleep 0.05; done
+expect 97 "$holdfast" run -- sh -c 'echo x >presets.toml; sleep 60'
+wait
+[ "$(cat "$dir/status")" = 97 ] || fail "the run beside it: $(cat "$dir/status" "$dir/beside")"

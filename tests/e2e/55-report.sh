@@ -74,6 +74,8 @@ whole ../r clean
 sed 1d ../r >../rest
 whole ../rest clean
 mkfifo ../fifo
+expect 124 timeout 0.5 "$holdfast" run --report ../fifo -- touch ../started
+[ ! -e ../started ] || fail 'started before somebody reads the report'
 cat ../fifo >../r &
 expect 0 "$holdfast" run --report ../fifo -- true
 wait
