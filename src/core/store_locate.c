@@ -319,7 +319,8 @@ static int locate_default(const char *root, char **ret_path,
 	if (rc < 0) {
 		(void)hf_fail_system(err, rc,
 				     "cannot find the user's state directory");
-		return hf_fail_hint(err, "name a place with --store DIR");
+		return hf_fail_hint(err, "name a place with --store DIR, or set "
+					 "XDG_STATE_HOME");
 	}
 	(void)hf_hash_format(&hash, digits);
 	hf_buffer_printf(&path, "%s/holdfast/%.*s-%.*s", state, NAME_SHOWN_MAX,
