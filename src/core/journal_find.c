@@ -151,22 +151,22 @@ static int drop_blank(const struct hf_store *store, struct hf_names *names,
 int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
 		    struct hf_error *err)
 {
+	static const char *const suffixes[2] = {HF_JOURNAL_OPEN,
+						HF_JOURNAL_DONE};
 	cleanup_names struct hf_names open = HF_NAMES_INIT;
 	cleanup_names struct hf_names done = HF_NAMES_INIT;
+	struct hf_names lists[2];
 	struct hf_name *items;
 	size_t o = 0;
 	size_t d = 0;
 	int rc;
 
-	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN, &open,
-			   err);
+	rc = hf_store_list_both(store, HF_STORE_SESSIONS, suffixes, lists, err);
+	open = lists[0];
+	done = lists[1];
 	if (rc < 0)
 		return rc;
 	rc = drop_blank(store, &open, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_DONE, &done,
-			   err);
 	if (rc < 0)
 		return rc;
 	items = calloc(open.count + done.count + 1, sizeof(*items));

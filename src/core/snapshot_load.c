@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
+#include "core/journal.h"
 #include "core/snapshot.h"
 #include "platform/system.h"
 
@@ -91,32 +92,37 @@ static int fail_gone(const struct hf_snapshot_used *used, struct hf_error *err)
 				 "'holdfast snapshot'");
 }
 
-/* Sessions are asked first: one that begins meanwhile has no say then. */
+/* Sessions are listed first: one that begins meanwhile has no say then. */
 static int find_newest(const struct hf_store *store,
 		       struct hf_snapshot_used *ret_gone,
 		       struct hf_name *ret_name, struct hf_error *err)
 {
+	cleanup_names struct hf_names sessions = HF_NAMES_INIT;
 	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	const struct hf_name *newest = NULL;
 	struct hf_snapshot_used used;
 	int rc;
 
-	rc = hf_snapshot_find_used(store, &used, err);
+	rc = hf_journal_list(store, &sessions, err);
+	if (rc == 0)
+		rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
+	if (names.count > 0)
+		newest = &names.items[names.count - 1];
+	rc = hf_snapshot_find_used(store, &sessions, newest, &used, err);
 	if (rc < 0)
 		return rc;
 	if (used.snapshot.text[0] != '\0' &&
-	    (names.count == 0 ||
-	     hf_name_number(&names.items[names.count - 1]) <
-		     hf_name_number(&used.snapshot))) {
+	    (!newest ||
+	     hf_name_number(newest) < hf_name_number(&used.snapshot))) {
 		if (!ret_gone)
 			return fail_gone(&used, err);
 		*ret_gone = used;
 	}
-	if (names.count == 0)
+	if (!newest)
 		return hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet");
-	*ret_name = names.items[names.count - 1];
+	*ret_name = *newest;
 	return 0;
 }
 

@@ -35,18 +35,27 @@ static int ask(const struct hf_store *store, const struct hf_name *session,
 	return 0;
 }
 
+static bool reaches(const struct hf_snapshot_used *used,
+		    const struct hf_name *newest)
+{
+	return used->snapshot.text[0] != '\0' && newest &&
+	       hf_name_number(&used->snapshot) >= hf_name_number(newest);
+}
+
 int hf_snapshot_find_used(const struct hf_store *store,
+			  const struct hf_names *sessions,
+			  const struct hf_name *newest,
 			  struct hf_snapshot_used *ret_used,
 			  struct hf_error *err)
 {
-	cleanup_names struct hf_names sessions = HF_NAMES_INIT;
 	struct hf_snapshot_used used = { .snapshot = { .text = "" } };
-	int rc;
+	int rc = 0;
 
-	rc = hf_journal_list(store, &sessions, err);
-	for (size_t i = 0; rc == 0 && i < sessions.count && i < ASKED_MAX; i++)
-		rc = ask(store, &sessions.items[sessions.count - 1 - i], &used,
-			 err);
+	for (size_t i = 0; rc == 0 && i < sessions->count && i < ASKED_MAX &&
+			   !reaches(&used, newest);
+	     i++)
+		rc = ask(store, &sessions->items[sessions->count - 1 - i],
+			 &used, err);
 	if (rc == 0)
 		*ret_used = used;
 	return rc;

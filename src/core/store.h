@@ -127,6 +127,15 @@ MUST_CHECK int hf_store_list(const struct hf_store *store,
 			     enum hf_store_folder folder, const char *suffix,
 			     struct hf_names *ret_names, struct hf_error *err);
 
+/*
+ * The same with two suffixes in one go; suffixes[1] may be NULL.  Both lists are
+ * for hf_names_done(), also after a failure.
+ */
+MUST_CHECK int hf_store_list_both(const struct hf_store *store,
+				  enum hf_store_folder folder,
+				  const char *const suffixes[2],
+				  struct hf_names ret_lists[2],
+				  struct hf_error *err);
 /* The next free name of a folder (under the lock). */
 MUST_CHECK int hf_store_next_name(const struct hf_store *store,
 				  enum hf_store_folder folder,

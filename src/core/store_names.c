@@ -72,16 +72,17 @@ uint64_t hf_name_number(const struct hf_name *name)
 	return number_of(name->text);
 }
 
+/* By number, which has no zeros in front beyond a fixed length. */
 static int compare_names(const void *a, const void *b)
 {
-	const struct hf_name *const left = a;
-	const struct hf_name *const right = b;
-	const uint64_t left_number = hf_name_number(left);
-	const uint64_t right_number = hf_name_number(right);
+	const char *const left = ((const struct hf_name *)a)->text;
+	const char *const right = ((const struct hf_name *)b)->text;
+	const size_t left_len = strcspn(left, "-");
+	const size_t right_len = strcspn(right, "-");
 
-	if (left_number != right_number)
-		return left_number < right_number ? -1 : 1;
-	return strcmp(left->text, right->text);
+	if (left_len != right_len)
+		return left_len < right_len ? -1 : 1;
+	return strcmp(left, right);
 }
 
 static int add_name(struct hf_names *names, size_t *capacity,
@@ -104,48 +105,66 @@ static int add_name(struct hf_names *names, size_t *capacity,
 	return 0;
 }
 
-static int read_names(int folder_fd, const char *suffix, struct hf_names *names)
+/* The names with each of the suffixes; suffixes[1] may be NULL. */
+static int read_names(int folder_fd, const char *const suffixes[2],
+		      struct hf_names lists[2])
 {
 	cleanup_directory struct hf_directory *directory = NULL;
-	size_t capacity = 0;
+	size_t capacities[2] = {0, 0};
 	const char *text;
 	enum hf_kind kind;
 	int rc;
 
 	rc = hf_directory_open(folder_fd, &directory);
-	if (rc < 0)
-		return rc;
-	for (;;) {
+	while (rc >= 0) {
 		struct hf_name name;
+		size_t i = 0;
 
 		rc = hf_directory_next(directory, &text, &kind);
 		if (rc <= 0)
-			return rc;
-		if (!parse(text, suffix, &name))
-			continue;
-		rc = add_name(names, &capacity, &name);
-		if (rc < 0)
-			return rc;
+			break;
+		if (!parse(text, suffixes[0], &name)) {
+			if (!suffixes[1] || !parse(text, suffixes[1], &name))
+				continue;
+			i = 1;
+		}
+		rc = add_name(&lists[i], &capacities[i], &name);
 	}
+	return rc;
+}
+
+int hf_store_list_both(const struct hf_store *store,
+		       enum hf_store_folder folder,
+		       const char *const suffixes[2],
+		       struct hf_names ret_lists[2], struct hf_error *err)
+{
+	struct hf_names lists[2] = {HF_NAMES_INIT, HF_NAMES_INIT};
+	const int rc = read_names(store->folder_fd[folder], suffixes, lists);
+
+	for (size_t i = 0; i < 2; i++) {
+		if (lists[i].count > 1)
+			qsort(lists[i].items, lists[i].count,
+			      sizeof(*lists[i].items), compare_names);
+		ret_lists[i] = lists[i];
+	}
+	return rc < 0 ? hf_fail_system(err, rc, "cannot list the store '%s'",
+				       HF_QUOTE(store->path))
+		      : 0;
 }
 
 int hf_store_list(const struct hf_store *store, enum hf_store_folder folder,
 		  const char *suffix, struct hf_names *ret_names,
 		  struct hf_error *err)
 {
-	cleanup_names struct hf_names names = HF_NAMES_INIT;
-	int rc;
+	const char *const suffixes[2] = {suffix, NULL};
+	struct hf_names lists[2];
+	const int rc = hf_store_list_both(store, folder, suffixes, lists, err);
 
-	rc = read_names(store->folder_fd[folder], suffix, &names);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot list the store '%s'",
-				      HF_QUOTE(store->path));
-	if (names.count > 1)
-		qsort(names.items, names.count, sizeof(*names.items),
-		      compare_names);
-	*ret_names = names;
-	names = (struct hf_names)HF_NAMES_INIT;
-	return 0;
+		hf_names_done(&lists[0]);
+	else
+		*ret_names = lists[0];
+	return rc;
 }
 
 /* Names of a folder with whatever suffix it uses: one list after the other. */
@@ -154,17 +173,10 @@ static int list_all(const struct hf_store *store, enum hf_store_folder folder,
 {
 	static const char *const plain[2] = {"", NULL};
 	static const char *const sessions[2] = {".open", ".done"};
-	const char *const *const suffixes =
-		folder == HF_STORE_SESSIONS ? sessions : plain;
 
-	for (size_t i = 0; i < 2 && suffixes[i]; i++) {
-		const int rc = hf_store_list(store, folder, suffixes[i],
-					     &lists[i], err);
-
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return hf_store_list_both(
+		store, folder, folder == HF_STORE_SESSIONS ? sessions : plain,
+		lists, err);
 }
 
 /* The largest number of a folder, whatever stands behind the names. */
