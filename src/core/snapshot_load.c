@@ -110,7 +110,7 @@ static int find_newest(const struct hf_store *store,
 		return rc;
 	if (names.count > 0)
 		newest = &names.items[names.count - 1];
-	rc = hf_snapshot_find_used(store, &sessions, newest, &used, err);
+	rc = hf_snapshot_find_used(store, &sessions, &used, err);
 	if (rc < 0)
 		return rc;
 	if (used.snapshot.text[0] != '\0' &&

@@ -13,13 +13,11 @@ struct hf_snapshot_used {
 };
 
 /*
- * sessions are all there are, old to new.  Only the newest few are asked, and no
- * more once one used newest (NULL: there is none) or a newer one; one whose
- * journal is damaged tells nothing.
+ * sessions are all there are, old to new.  Only the newest few are asked, up to
+ * the newest run; one whose journal is damaged tells nothing.
  */
 MUST_CHECK int hf_snapshot_find_used(const struct hf_store *store,
 				     const struct hf_names *sessions,
-				     const struct hf_name *newest,
 				     struct hf_snapshot_used *ret_used,
 				     struct hf_error *err);
 

@@ -118,10 +118,10 @@ Test(snapshot_load, a_manifest_under_another_name_is_refused)
 }
 
 /* A session that used it and is over. */
-static void use(const char *snapshot)
+static void use(const char *kind, const char *snapshot)
 {
 	const struct hf_journal_open_record record = {
-		.kind = "run",
+		.kind = kind,
 		.snapshot = snapshot,
 	};
 	cleanup_journal struct hf_journal journal = HF_JOURNAL_INIT;
@@ -185,11 +185,11 @@ Test(snapshot_load, what_a_session_used_is_missed)
 	for (size_t i = 0; i < HF_COUNT(taken); i++) {
 		hf_put_file(s.root_fd, "a.toml", &"123"[i]);
 		hf_stored_take(&s, &taken[i], &result);
-		use(taken[i].name.text);
+		use("run", taken[i].name.text);
 	}
 	/* An undo uses none, a restore an older one. */
-	use("");
-	use(taken[0].name.text);
+	use("undo", "");
+	use("restore", taken[0].name.text);
 	hf_put_file(s.store.folder_fd[HF_STORE_SESSIONS],
 		    "000099-20260101T000000Z.done", "{}\n");
 	expect_newest(3);
@@ -202,7 +202,7 @@ Test(snapshot_load, what_a_session_used_is_missed)
 	expect_newest(4);
 	take_by_hand(4, "");
 
-	use("000004-20260101T000000Z");
+	use("run", "000004-20260101T000000Z");
 	for (size_t i = 0; i < 2; i++)
 		(void)!hf_file_unlink_at(fd, taken[i].name.text);
 	expect_newest(4);
@@ -217,7 +217,7 @@ Test(snapshot_load, none_is_left)
 
 	hf_put_file(s.root_fd, "a.toml", "x");
 	hf_stored_take(&s, &taken, &result);
-	use(taken.name.text);
+	use("run", taken.name.text);
 	cr_assert_eq(hf_file_unlink_at(s.store.folder_fd[HF_STORE_SNAPSHOTS],
 				       taken.name.text),
 		     0);
