@@ -54,7 +54,8 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		if (!options->is_quiet)
 			hf_output_say(output, "session %s is undone already",
 				      record.name.text);
-		return 0;
+		return hf_repair_settle_undos(&repair->project.store,
+					      record.name.text, err);
 	}
 	return hf_cli_repair_apply(repair, &plan, &words, ret_status, err);
 }

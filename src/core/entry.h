@@ -54,9 +54,9 @@ struct hf_entry {
 	/* Content of a file; has_hash is false until it was read. */
 	bool has_hash;
 	/*
-	 * ctime was not older than the scan: a change within the same clock tick
-	 * would look the same, so the stat cache must not be believed (git's
-	 * racy rule).
+	 * ctime was not older than the scan, or a program had the file open for
+	 * writing: a change could look the same, so the stat cache must not be
+	 * believed (git's racy rule).
 	 */
 	bool is_racy;
 	struct hf_hash hash;

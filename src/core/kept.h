@@ -69,8 +69,9 @@ MUST_CHECK int hf_kept_copy(const struct hf_store *store,
  * The entry has left the tree: nobody else reads or writes the copy from now on.
  * Where somebody may still have the file open for writing, a shared copy becomes
  * a file of its own (unless the disk is full), and the open file stays beside it
- * under a further name: what is written to it is not lost either.  1: it was written since it was
- * kept; what it is now is the copy, and in kept->hash, kept->stat.size.
+ * under a further name: what is written to it is not lost either.  1: it was
+ * written since it was kept; what it is now is the copy, and in kept->hash,
+ * kept->stat.size.
  */
 MUST_CHECK int hf_kept_seal(const struct hf_store *store, struct hf_kept *kept,
 			    struct hf_error *err);

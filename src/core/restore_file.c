@@ -19,8 +19,6 @@
 #include "core/swap.h"
 #include "platform/system.h"
 
-#define RIGHT 1
-
 static int fail_file(struct hf_error *err, int rc, const char *verb,
 		     const struct hf_entry *want)
 {
@@ -140,13 +138,19 @@ static bool is_content_right(const struct hf_file_maker *maker,
 static int open_for_writing(const struct hf_place *place,
 			    const struct hf_stat *stat)
 {
-	const int fd = hf_file_open_write_at(place->dir_fd, place->name);
+	int fd = hf_file_open_write_at(place->dir_fd, place->name);
 	int rc;
 
 	if (fd != -EACCES || stat->uid != hf_system_uid())
 		return fd;
 	rc = hf_file_set_mode_at(place->dir_fd, place->name, stat->mode | 0600);
-	return rc < 0 ? fd : hf_file_open_write_at(place->dir_fd, place->name);
+	if (rc < 0)
+		return fd;
+	fd = hf_file_open_write_at(place->dir_fd, place->name);
+	if (fd < 0)
+		rc = hf_file_set_mode_at(place->dir_fd, place->name,
+					 stat->mode);
+	return fd;
 }
 
 /* The temporary file's content into to_fd, which was kept. */
@@ -221,7 +225,11 @@ static int write_back(struct hf_file_maker *maker, int to_fd,
 	if (rc < 0)
 		return fail_file(err, rc, "write", maker->step->want);
 	hf_content_begin(&writer, to_fd, HF_CONTENT_OVER);
-	return hf_content_copy(from_fd, &writer, kept_path, &size, &hash, err);
+	rc = hf_content_copy(from_fd, &writer, kept_path, &size, &hash, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_sync(to_fd);
+	return rc < 0 ? fail_file(err, rc, "flush", maker->step->want) : 0;
 }
 
 /* Old or new: half written it must not stay, or it must be said. */
@@ -235,8 +243,11 @@ static int write_or_leave(struct hf_file_maker *maker, int to_fd,
 	if (rc == 0)
 		return 0;
 	rc = write_back(maker, to_fd, &second);
-	if (rc == 0)
+	if (rc == 0) {
+		hf_swap_take_back(maker->context, maker->step,
+				  maker->place.path);
 		return err->code;
+	}
 	return hf_fail_hint(err,
 			    "it may be half old and half new; what it was is "
 			    "kept as '%s', 'holdfast restore' tries again",
@@ -275,9 +286,13 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	to_fd = open_for_writing(&maker->place, &kept);
+	rc = to_fd < 0 ? fail_file(err, to_fd, "open", maker->step->want)
+		       : check_kept(maker, to_fd, &kept, &kept_hash, err);
+	if (rc < 0)
+		hf_swap_take_back(maker->context, maker->step,
+				  maker->place.path);
 	if (to_fd < 0)
-		return fail_file(err, to_fd, "open", maker->step->want);
-	rc = check_kept(maker, to_fd, &kept, &kept_hash, err);
+		return rc;
 	if (rc == 0)
 		rc = write_or_leave(maker, to_fd, err);
 	if (rc < 0) {

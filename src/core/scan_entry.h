@@ -22,8 +22,7 @@ struct hf_error;
 bool hf_scan_is_racy(int64_t ctime_ns, int64_t since_ns);
 
 /*
- * hf_scan_entry() with the strings in arena.  since_ns: a ctime that is not
- * older makes the entry racy.
+ * hf_scan_entry() with the strings in arena.  since_ns: see hf_scan_is_racy().
  */
 MUST_CHECK int hf_scan_fill(int dir_fd, const char *name,
 			    struct hf_arena *arena, int64_t since_ns,

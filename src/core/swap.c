@@ -20,7 +20,7 @@
 /* How often the name may change between keeping and trading. */
 #define TRIES 5
 
-/* hf_swap_set_keep() and trade() return this to begin again. */
+/* trade() and swap_once() return this to begin again. */
 #define AGAIN 1
 
 static int fail_trade(struct hf_error *err, int rc, const char *path)
@@ -196,8 +196,8 @@ static bool is_ours(const struct hf_place *place, const struct hf_stat *new)
  * The old goes back to the name, and what took it to place->tmp: what came out
  * cannot be kept, and must not stay under a name that nobody looks for.
  */
-static int trade_back(struct hf_place *place, enum hf_kind old_kind,
-		      const struct hf_stat *new, struct hf_error *err)
+static bool trade_back(struct hf_place *place, enum hf_kind old_kind,
+		       const struct hf_stat *new, struct hf_error *err)
 {
 	const enum hf_kind new_kind = new->kind;
 	struct hf_error second;
@@ -213,14 +213,16 @@ static int trade_back(struct hf_place *place, enum hf_kind old_kind,
 	if (rc != 0) {
 		(void)tell_aside(err, place->tmp);
 		place->tmp[0] = '\0';
-	} else if (place->tmp[0] != '\0' && !is_ours(place, new)) {
+		return false;
+	}
+	if (place->tmp[0] != '\0' && !is_ours(place, new)) {
 		/* A person was faster. */
 		(void)hf_fail_hint(err, "what was written there meanwhile "
 					"stands beside it as '%s'",
 				   place->tmp);
 		place->tmp[0] = '\0';
 	}
-	return err->code;
+	return true;
 }
 
 /* The copy is the store's alone now; what was written meanwhile counts. */
@@ -266,9 +268,9 @@ static int discard(struct hf_swap_set *set, const struct hf_stat *new,
 	if (rc == 0)
 		return 0;
 	if (!set->has_removed) {
-		rc = trade_back(place, hf_swap_set_kind(set), new, err);
-		hf_swap_set_leave(set, false);
-		return rc;
+		if (trade_back(place, hf_swap_set_kind(set), new, err))
+			hf_swap_set_leave(set, false);
+		return err->code;
 	}
 	/* It cannot go back whole: what is left of it is a person's to see to. */
 	(void)hf_fail_hint(err, "what is left of it stands beside it as '%s'",
@@ -277,23 +279,31 @@ static int discard(struct hf_swap_set *set, const struct hf_stat *new,
 	return rc;
 }
 
+void hf_swap_take_back(const struct hf_restore_context *context,
+		       struct hf_step *step, const char *path)
+{
+	const struct hf_entry nothing = {
+		.path = path,
+		.rule = "",
+		.xattrs = "",
+	};
+	struct hf_error ignored;
+	const int rc = hf_journal_add_kept(context->journal, &nothing, "",
+					   &nothing, &ignored);
+
+	/* The failure before it is the one to tell. */
+	(void)rc;
+	hf_free_pointee(&step->kept);
+}
+
 /* The journal says that it was kept; an undo must not believe more. */
 static void take_back(const struct hf_swap_set *set)
 {
-	for (size_t i = 0; i < set->count; i++) {
-		const struct hf_entry nothing = {
-			.path = set->items[i].source,
-			.rule = "",
-			.xattrs = "",
-		};
-		struct hf_error ignored;
-		const int rc =
-			hf_journal_add_kept(set->context->journal, &nothing,
-					    "", &nothing, &ignored);
-
-		/* The failure before it is the one to tell. */
-		(void)rc;
-	}
+	if (set->has_absent)
+		hf_swap_take_back(set->context, set->step, set->place->path);
+	for (size_t i = 0; i < set->count; i++)
+		hf_swap_take_back(set->context, set->step,
+				  set->items[i].source);
 }
 
 /* One try.  A removal comes with place->tmp "" and leaves it so. */
@@ -316,14 +326,14 @@ static int swap_once(const struct hf_restore_context *context,
 		hf_swap_set_leave(&set, true);
 		rc = hf_place_sync(place, err);
 		late = discard(&set, new, rc < 0 ? &second : err);
+		if (rc < 0 && late < 0)
+			(void)hf_fail_hint(err, "%s", second.hint);
 		if (rc == 0)
 			rc = late;
 	}
-	if (!set.has_left) {
-		/* A part of it may be kept, but nothing is replaced. */
-		hf_free_pointee(&step->kept);
+	/* A part of it may be kept, but nothing is replaced. */
+	if (!set.has_left)
 		take_back(&set);
-	}
 	return rc;
 }
 

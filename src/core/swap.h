@@ -39,4 +39,11 @@ MUST_CHECK int hf_swap_keep(const struct hf_restore_context *context,
 			    struct hf_stat *ret_stat, struct hf_hash *ret_hash,
 			    struct hf_error *err);
 
+/*
+ * Nothing was replaced after all: neither the journal nor the step knows of a kept
+ * copy of path any more.
+ */
+void hf_swap_take_back(const struct hf_restore_context *context,
+		       struct hf_step *step, const char *path);
+
 #endif /* HF_CORE_SWAP_H */

@@ -136,8 +136,14 @@ static int keep_entry(struct hf_swap_set *set, const struct at *at,
 	rc = hf_scan_entry(at->dir_fd, at->name, &tree, entry, err);
 	if (rc < 0)
 		return rc;
-	if (entry->stat.kind == HF_KIND_ABSENT)
-		return at->depth > 0 ? 0 : journal(set, at, entry, "", err);
+	if (entry->stat.kind == HF_KIND_ABSENT) {
+		/* Nothing in the place of nothing is no record. */
+		if (at->depth > 0 || !set->step->want ||
+		    set->step->want->stat.kind == HF_KIND_ABSENT)
+			return 0;
+		set->has_absent = true;
+		return journal(set, at, entry, "", err);
+	}
 
 	rc = hf_kept_copy(set->context->store, &set->context->journal->name,
 			  &source, &kept, err);

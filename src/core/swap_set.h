@@ -31,6 +31,7 @@ struct hf_swap_set {
 	size_t capacity;
 	size_t sorted_count;	/* of the first items, by source */
 	bool has_left;
+	bool has_absent;	/* it is journalled that nothing was there */
 	bool has_removed;	/* the discard has begun to empty a directory */
 };
 

@@ -105,8 +105,7 @@ bool hf_repair_has_failed(const struct hf_step *step)
 	       (step->result == HF_STEP_SKIPPED && step->err);
 }
 
-/* What earlier undos of the same session did not bring to an end is done now. */
-static int settle_undos_of(const struct hf_store *store, const char *undone,
+int hf_repair_settle_undos(const struct hf_store *store, const char *undone,
 			   struct hf_error *err)
 {
 	cleanup_names struct hf_names living = HF_NAMES_INIT;
@@ -122,11 +121,14 @@ static int settle_undos_of(const struct hf_store *store, const char *undone,
 		/* A damaged one is not for us to judge. */
 		if (hf_journal_read(store, &dead.items[i], &record, &ignored) <
 			    0 ||
-		    strcmp(record.kind, "undo") != 0 || !record.argv ||
-		    !record.argv[0] || strcmp(record.argv[0], undone) != 0)
+		    strcmp(record.kind, "undo") != 0 ||
+		    (strcmp(record.name.text, undone) != 0 &&
+		     (!record.argv || !record.argv[0] ||
+		      strcmp(record.argv[0], undone) != 0)))
 			continue;
-		rc = hf_journal_settle(store, &dead.items[i], HF_OUTCOME_DONE,
-				       err);
+		/* Half a one must not count for a whole one later. */
+		rc = hf_journal_settle(store, &dead.items[i],
+				       HF_OUTCOME_UNRESTORED, err);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -168,5 +170,5 @@ int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 			    is_whole ? 0 : HF_STATUS_UNDECIDED, 0, err);
 	if (rc < 0 || !is_whole || strcmp(options->kind, "undo") != 0)
 		return rc;
-	return settle_undos_of(&project->store, options->argv[0], err);
+	return hf_repair_settle_undos(&project->store, options->argv[0], err);
 }

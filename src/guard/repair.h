@@ -58,6 +58,14 @@ MUST_CHECK int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 			       struct hf_error *ret_failed,
 			       struct hf_error *err);
 
+/*
+ * What earlier undos of the session undone did not bring to an end is done now;
+ * so is undone itself, where it is such an undo.
+ */
+MUST_CHECK int hf_repair_settle_undos(const struct hf_store *store,
+				      const char *undone,
+				      struct hf_error *err);
+
 /* Did a step not do what it should? */
 bool hf_repair_has_failed(const struct hf_step *step);
 

@@ -224,7 +224,8 @@ static int look_once(struct hf_run *run, bool is_last, struct hf_error *err)
 	run->session.has_looked = true;
 	if (deltas.count > 0) {
 		rc = put_back(run, &deltas, err);
-		if (rc < 0)
+		/* What fails now fails in the next look as well. */
+		if (rc < 0 && (!now.unread || is_last))
 			return rc;
 	}
 	if (!now.unread)

@@ -82,9 +82,9 @@ bool hf_report_can_undo(const struct hf_violation *violation);
 bool hf_report_is_store_gone(const struct hf_session *session);
 /* An operation as what was done: "written" for "write". */
 void hf_text_add_done(struct hf_buffer *out, const char *operation);
-/* Packs of the store that are not whole, as the subject of what is said of them. */
 /* What an open store's file system means for what it holds; NULL for nothing. */
 const char *hf_text_store_risk(const struct hf_store *store);
+/* Packs of the store that are not whole, as the subject of what is said of them. */
 void hf_text_add_lost(struct hf_buffer *out, const struct hf_pack_lost *lost);
 /* "1 file", "2 files" */
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,

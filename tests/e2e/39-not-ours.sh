@@ -19,6 +19,17 @@ mv "$dir/kept" "$kept"
 expect 0 "$holdfast" undo
 [ "$(cat personas.toml)" = 2 ] || fail 'not undone'
 expect 0 "$holdfast" run -- true
+# One that failed, and was brought to its end by hand.
+expect 97 "$holdfast" run -- sh -c 'echo 3 >personas.toml; echo 4 >presets.toml'
+kept=$(find "$dir/state" -path '*/kept/*' -name personas.toml | sort | tail -n 1)
+mv "$kept" "$dir/kept"
+expect 98 "$holdfast" undo
+expect 98 "$holdfast" run -- true
+mv "$dir/kept" "$kept"
+cp -p "$kept" personas.toml
+chmod 644 personas.toml
+expect 0 "$holdfast" undo
+expect 0 "$holdfast" run -- true
 cd "$dir"
 
 [ "$(id -u)" = 0 ] || skip 'root alone can make what belongs to others'
