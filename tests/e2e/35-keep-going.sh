@@ -204,7 +204,8 @@ die()
 		kill -STOP $front $guard
 		read -r children </proc/$front/task/$front/children
 		kill -STOP $children
-		kill -KILL $front $guard $children $$'
+		# Front last: its end makes guard an orphan, which the kernel wakes.
+		kill -KILL $children $guard $front $$'
 }
 die
 [ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'
