@@ -225,8 +225,8 @@ int hf_store_open(struct hf_store *store, const char *path, const char *root,
 	if (rc < 0)
 		return rc;
 	/* Somewhere else for once, as by a test that runs us, is no move. */
-	if (mode == HF_STORE_MAKE && !hf_store_is_pointed_to(root))
-		hf_store_point(root, opened.path);
+	if (mode == HF_STORE_MAKE)
+		hf_store_point(root, opened.path, false);
 	*store = opened;
 	opened = (struct hf_store)HF_STORE_INIT;
 	return 0;
@@ -274,7 +274,7 @@ int hf_store_adopt(const char *path, const char *root, int root_fd,
 	rc = hf_store_identity_write(store.dir_fd, root, root_fd, err);
 	if (rc < 0)
 		return rc;
-	hf_store_point(root, store.path);
+	hf_store_point(root, store.path, true);
 	return 0;
 }
 

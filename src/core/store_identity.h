@@ -50,11 +50,10 @@ MUST_CHECK int hf_store_check_owner(int dir_fd, const char *path,
 				    struct hf_error *err);
 
 /*
- * Leave word in the git common directory of root where its store is.  Only ever
- * a convenience: what hinders it is passed over.
+ * Leave word in the git common directory of root where its store is: when there
+ * is none of a store that is there, or (is_move) in any case.  Only ever a
+ * convenience: what hinders it is passed over.
  */
-void hf_store_point(const char *root, const char *store_path);
-/* Does it name a store of root that is there? */
-bool hf_store_is_pointed_to(const char *root);
+void hf_store_point(const char *root, const char *store_path, bool is_move);
 
 #endif /* HF_CORE_STORE_IDENTITY_H */

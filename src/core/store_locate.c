@@ -162,19 +162,15 @@ static bool is_store_of(const char *path, const char *root)
 	       strcmp(identity.root, root) == 0;
 }
 
-/* The absolute path that a trustworthy pointer has for root; to free(). */
-static char *read_pointed(const char *root)
+/* The absolute path that a pointer's text has for root; to free(). */
+static char *find_path(const char *text, const char *root)
 {
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_fd int fd = open_common(root);
 	cleanup_free char *path = NULL;
 	const char *line;
 	size_t len;
 	size_t store_len;
 
-	if (fd < 0 || !read_pointer(fd, &text))
-		return NULL;
-	line = find_line(text.data, root, &len, &store_len);
+	line = find_line(text, root, &len, &store_len);
 	if (!line || store_len == 0 || store_len >= HF_PATH_MAX)
 		return NULL;
 	path = malloc(store_len + 1);
@@ -185,20 +181,22 @@ static char *read_pointed(const char *root)
 	return hf_path_is_absolute(path) ? take_ptr(&path) : NULL;
 }
 
+/* The same of the pointer in the git common directory, if that is trustworthy. */
+static char *read_pointed(const char *root)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = open_common(root);
+
+	return fd >= 0 && read_pointer(fd, &text) ? find_path(text.data, root)
+						  : NULL;
+}
+
 /* What the pointer says about root, if it can be believed; to free(). */
 static char *pointed(const char *root)
 {
 	cleanup_free char *path = read_pointed(root);
 
 	return path && is_store_of(path, root) ? take_ptr(&path) : NULL;
-}
-
-bool hf_store_is_pointed_to(const char *root)
-{
-	/* Such a root has no line. */
-	cleanup_free char *path = strpbrk(root, "\t\n") ? NULL : pointed(root);
-
-	return path != NULL;
 }
 
 static int fail_away(const char *path, struct hf_error *err)
@@ -235,8 +233,9 @@ int hf_store_check_pointer(const char *root, struct hf_error *err)
 	return rc;
 }
 
-void hf_store_point(const char *root, const char *store_path)
+void hf_store_point(const char *root, const char *store_path, bool is_move)
 {
+	cleanup_free char *there = NULL;
 	cleanup_buffer struct hf_buffer old = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int fd = -1;
@@ -254,6 +253,9 @@ void hf_store_point(const char *root, const char *store_path)
 		line = find_line(old.data, root, &len, &store_len);
 		if (line && store_len == strlen(store_path) &&
 		    memcmp(line, store_path, store_len) == 0)
+			return;
+		there = is_move ? NULL : find_path(old.data, root);
+		if (there && is_store_of(there, root))
 			return;
 		hf_buffer_add(&text, old.data,
 			      line ? (size_t)(line - old.data) : old.len);
