@@ -15,6 +15,9 @@
 #define CHUNK ((size_t)64 << 10)
 #define BLOCK ((size_t)4096)
 
+static const uint8_t zeros[CHUNK];
+_Static_assert(HF_CONTENT_HOLE_MIN <= CHUNK, "zeros that are written are one chunk");
+
 void hf_content_begin(struct hf_content_writer *writer, int fd,
 		      enum hf_content_mode mode)
 {
@@ -44,31 +47,18 @@ static size_t run_len(const uint8_t *data, size_t len, bool of_zeros)
 /* The pending zeros, as a hole or as bytes. */
 static int settle_zeros(struct hf_content_writer *writer)
 {
-	static const uint8_t nothing[BLOCK];
-	int rc;
+	const uint64_t len = writer->zeros;
 
-	if (writer->zeros >= HF_CONTENT_HOLE_MIN) {
-		writer->zeros = 0;
-		return hf_file_seek(writer->fd, writer->size);
-	}
-	while (writer->zeros > 0) {
-		const size_t len = writer->zeros < sizeof(nothing)
-					   ? (size_t)writer->zeros
-					   : sizeof(nothing);
-
-		rc = hf_file_write(writer->fd, nothing, len);
-		if (rc < 0)
-			return rc;
-		writer->zeros -= len;
-	}
-	return 0;
+	writer->zeros = 0;
+	/* As bytes they are less than a chunk. */
+	return len >= HF_CONTENT_HOLE_MIN
+		       ? hf_file_seek(writer->fd, writer->size)
+		       : hf_file_write(writer->fd, zeros, (size_t)len);
 }
 
 /* len zeros, which nobody has read. */
 static int write_zeros(struct hf_content_writer *writer, uint64_t len)
 {
-	static const uint8_t zeros[CHUNK];
-
 	if (writer->mode == HF_CONTENT_FRESH) {
 		writer->zeros += len;
 		writer->size += len;
@@ -164,7 +154,6 @@ static int begin_copy(struct copy *copy, struct hf_error *err)
 /* A hole is so many zeros, and no time is lost with reading them. */
 static int copy_hole(struct copy *copy, struct hf_error *err)
 {
-	static const uint8_t zeros[CHUNK];
 	const int64_t data =
 		hf_file_next_data(copy->from_fd, copy->offset, copy->size);
 	uint64_t left;
