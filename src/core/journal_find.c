@@ -19,19 +19,28 @@ static int fail_journal(struct hf_error *err, int rc, const char *verb,
 			      verb, name->text);
 }
 
+/* Of a session that has not ended; -ENOENT when it has since it was listed. */
+static int open_unended(const struct hf_store *store,
+			const struct hf_name *name)
+{
+	char file_name[HF_JOURNAL_FILE_NAME];
+
+	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+	return hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
+				    file_name);
+}
+
 /* Open or ended. */
 static int open_journal(const struct hf_store *store,
 			const struct hf_name *name, struct hf_error *err)
 {
-	const int folder_fd = store->folder_fd[HF_STORE_SESSIONS];
 	char file_name[HF_JOURNAL_FILE_NAME];
-	int fd;
+	int fd = open_unended(store, name);
 
-	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
-	fd = hf_file_open_read_at(folder_fd, file_name);
 	if (fd == -ENOENT) {
 		hf_journal_file_name(name, HF_JOURNAL_DONE, file_name);
-		fd = hf_file_open_read_at(folder_fd, file_name);
+		fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
+					  file_name);
 	}
 	return fd < 0 ? fail_journal(err, fd, "open", name) : fd;
 }
@@ -128,14 +137,9 @@ static int drop_blank(const struct hf_store *store, struct hf_names *names,
 
 	for (size_t i = 0; i < names->count; i++) {
 		const struct hf_name *const name = &names->items[i];
-		cleanup_fd int fd = -1;
-		char file_name[HF_JOURNAL_FILE_NAME];
+		cleanup_fd int fd = open_unended(store, name);
 		int rc;
 
-		hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
-		fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
-					  file_name);
-		/* It may have ended since it was listed. */
 		if (fd < 0 && fd != -ENOENT)
 			return fail_journal(err, fd, "open", name);
 		rc = fd < 0 ? 0 : is_blank(fd, name, err);
@@ -197,13 +201,9 @@ enum state {
 static int find_state(const struct hf_store *store, const struct hf_name *name,
 		      enum state *ret_state, struct hf_error *err)
 {
-	cleanup_fd int fd = -1;
-	char file_name[HF_JOURNAL_FILE_NAME];
+	cleanup_fd int fd = open_unended(store, name);
 	int rc;
 
-	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
-	fd = hf_file_open_read_at(store->folder_fd[HF_STORE_SESSIONS],
-				  file_name);
 	if (fd == -ENOENT) {
 		*ret_state = STATE_GONE;
 		return 0;
