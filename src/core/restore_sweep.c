@@ -2,9 +2,9 @@
 /* Remove the temporary names that a killed restore left in the project. */
 #include "core/restore.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -74,16 +74,11 @@ static int sweep_name(const struct sweep *sweep, int dir_fd, const char *name,
 /* The path of name in the directory that beside lies in; to free(). */
 static char *join_beside(const char *beside, const char *name)
 {
-	const size_t len = hf_path_parent_len(beside);
-	cleanup_free char *parent = NULL;
+	cleanup_buffer struct hf_buffer path = HF_BUFFER_INIT;
 
-	if (len == 0)
-		return strdup(name);
-	parent = calloc(len + 1, 1);
-	if (!parent)
-		return NULL;
-	memcpy(parent, beside, len);
-	return hf_path_join(parent, name);
+	hf_buffer_add(&path, beside, (size_t)(hf_path_name(beside) - beside));
+	hf_buffer_add_text(&path, name);
+	return hf_buffer_take(&path);
 }
 
 /* All of a directory is tried; the first failure is returned. */
