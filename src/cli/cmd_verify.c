@@ -56,17 +56,10 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_snapshot_load_typed(&project.store, options->words[0],
-				    &manifest, err);
-	if (rc < 0)
-		return rc;
 	scan = hf_project_scan_options(&project, NULL);
-	rc = hf_snapshot_look(&scan, &manifest.tree,
-			      hf_output_progress(output, "verifying"), &now,
-			      err);
-	if (rc < 0)
-		return rc;
-	rc = hf_compare(&manifest.tree, &now, &deltas, err);
+	rc = hf_snapshot_compare(&project.store, options->words[0], &scan,
+				 hf_output_progress(output, "verifying"),
+				 &manifest, &now, &deltas, err);
 	if (rc < 0)
 		return rc;
 	tell(options, output, &manifest, &deltas);

@@ -404,3 +404,22 @@ int hf_snapshot_look(const struct hf_scan_options *scan_options,
 	tree = (struct hf_tree)HF_TREE_INIT;
 	return 0;
 }
+
+int hf_snapshot_compare(const struct hf_store *store, const char *typed,
+			const struct hf_scan_options *scan,
+			struct hf_progress *progress,
+			struct hf_manifest *ret_manifest,
+			struct hf_tree *ret_now, struct hf_deltas *ret_deltas,
+			struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_snapshot_load_typed(store, typed, ret_manifest, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_snapshot_look(scan, &ret_manifest->tree, progress, ret_now,
+			      err);
+	if (rc < 0)
+		return rc;
+	return hf_compare(&ret_manifest->tree, ret_now, ret_deltas, err);
+}

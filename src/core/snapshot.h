@@ -80,4 +80,17 @@ MUST_CHECK int hf_snapshot_look(const struct hf_scan_options *scan,
 				struct hf_progress *progress,
 				struct hf_tree *ret_tree, struct hf_error *err);
 
+/*
+ * The snapshot that is typed (hf_snapshot_load_typed()), the tree now
+ * (hf_snapshot_look()), and how they differ.  The deltas borrow from both.
+ */
+MUST_CHECK int hf_snapshot_compare(const struct hf_store *store,
+				   const char *typed,
+				   const struct hf_scan_options *scan,
+				   struct hf_progress *progress,
+				   struct hf_manifest *ret_manifest,
+				   struct hf_tree *ret_now,
+				   struct hf_deltas *ret_deltas,
+				   struct hf_error *err);
+
 #endif /* HF_CORE_SNAPSHOT_H */

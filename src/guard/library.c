@@ -140,18 +140,10 @@ static int compare(const hf_project *project, const char *snapshot,
 {
 	const struct hf_scan_options scan =
 		hf_project_scan_options(project, NULL);
-	int rc;
 
-	rc = hf_snapshot_load_typed(&project->store, snapshot,
-				    &difference->manifest, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_snapshot_look(&scan, &difference->manifest.tree, NULL,
-			      &difference->now, err);
-	if (rc < 0)
-		return rc;
-	return hf_compare(&difference->manifest.tree, &difference->now,
-			  &difference->deltas, err);
+	return hf_snapshot_compare(&project->store, snapshot, &scan, NULL,
+				   &difference->manifest, &difference->now,
+				   &difference->deltas, err);
 }
 
 static struct hf_difference *new_difference(struct hf_error *err)

@@ -54,15 +54,8 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 	if (strcmp(record.kind, "undo") == 0 && record.kept_count > 0)
 		return fail_half_undone(name, err);
 	if (record.snapshot && record.snapshot[0] != '\0') {
-		rc = hf_snapshot_load_typed(store, record.snapshot, &manifest,
-					    err);
-		if (rc < 0)
-			return rc;
-		rc = hf_snapshot_look(&run->scan, &manifest.tree, NULL, &now,
-				      err);
-		if (rc < 0)
-			return rc;
-		rc = hf_compare(&manifest.tree, &now, &deltas, err);
+		rc = hf_snapshot_compare(store, record.snapshot, &run->scan,
+					 NULL, &manifest, &now, &deltas, err);
 		if (rc < 0)
 			return rc;
 	}
