@@ -5,11 +5,15 @@
 #	hf_install build test	install what is missing, or say what that is
 
 packages_build='gcc libc6-dev cmake ninja-build pkg-config scdoc
-	libarchive-dev libzstd-dev libxxhash-dev libcjson-dev'
+	libarchive-dev libzstd-dev libxxhash-dev libcjson-dev libseccomp-dev
+	libelf-dev'
 packages_demo='python3 python3-pytest'
 packages_test="$packages_demo zstd libcriterion-dev g++ binutils clang libclang-rt-dev
-	gcc-mingw-w64-x86-64 bash git acl attr util-linux procps"
-packages_bench='tar zstd xxhash bubblewrap'
+	gcc-mingw-w64-x86-64 bash git acl attr util-linux procps musl-tools
+	bubblewrap strace bats"
+# A 32-bit compiler, where there is one to be had.
+[ "$(uname -m)" != x86_64 ] || packages_test="$packages_test gcc-multilib"
+packages_bench='tar zstd xxhash bubblewrap strace git ninja-build'
 
 # What of these packages is not installed, on one line.
 hf_missing()

@@ -134,6 +134,8 @@ static void report_failure(struct watcher *watcher,
 		.command_code = -1,
 		.started_ns = hf_system_time_ns(),
 		.ended_ns = hf_system_time_ns(),
+		.gate = HF_LAYER_UNAVAILABLE,
+		.gate_why = "the run did not begin",
 		.watch_why = "the run did not begin",
 		.error = *err,
 	};

@@ -167,6 +167,12 @@ int hf_session_run(struct hf_project *project,
 			.violations = HF_VIOLATIONS_INIT,
 			.leftovers = HF_PROCESSES_INIT,
 			.command_code = -1,
+			.gate = project->policy.gate == HF_GATE_OFF ?
+					HF_LAYER_OFF :
+					HF_LAYER_UNAVAILABLE,
+			.gate_why = project->policy.gate == HF_GATE_OFF ?
+					    "turned off" :
+					    "this version does not have it",
 			.is_watch_complete = true,
 			.notes = &notes,
 		},

@@ -42,6 +42,24 @@ enum hf_session_status {
 	HF_SESSION_ERROR
 };
 
+/* Is a layer at work? */
+enum hf_layer_state { HF_LAYER_UNAVAILABLE, HF_LAYER_OFF, HF_LAYER_ON };
+
+/* A process that the command did not start and that opened a protected file for
+ * writing, or changed one; strings live as long as the violations. */
+struct hf_outsider {
+	const char *path;
+	struct hf_process process;	/* pid 0: nobody knows who */
+	bool has_changed;
+};
+
+/* What holdfast itself made different for a program of the command. */
+struct hf_side_effect {
+	const char *what;	/* a whole clause: "io_uring was refused" */
+	struct hf_process process;
+	uint64_t count;
+};
+
 struct hf_session;
 
 struct hf_session_observer {
@@ -100,6 +118,14 @@ struct hf_session {
 	bool is_store_lost;		/* the command has damaged the store */
 	bool look_failed;		/* the end could not be looked at */
 	bool has_looked;		/* every entry was compared at the end */
+	enum hf_layer_state gate;
+	const char *gate_why;		/* NULL when on */
+	size_t leases_wanted;
+	size_t leases_held;		/* throughout the run */
+	struct hf_outsider *outsiders;
+	size_t outsider_count;
+	struct hf_side_effect *side_effects;
+	size_t side_effect_count;
 	bool is_watch_complete;
 	bool is_watch_told;		/* at the start */
 	const char *watch_why;		/* NULL when complete */

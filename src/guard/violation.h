@@ -2,8 +2,8 @@
 /*
  * Violations: what happened to protected entries, grouped.
  *
- * Repeats of one operation on one path (later: by one process in one test) are
- * one violation with a count.
+ * Repeats of one operation on one path by one process in one test are one
+ * violation with a count.
  */
 #ifndef HF_GUARD_VIOLATION_H
 #define HF_GUARD_VIOLATION_H
@@ -19,11 +19,24 @@
 struct hf_error;
 struct hf_buffer;
 
+/* Who did it, as far as it could be looked at; strings are "" when unknown. */
+struct hf_culprit {
+	struct hf_process process;
+	int64_t tid;
+	const char *exe;
+	const char *cwd;
+	bool is_inside;		/* started by the command */
+	struct hf_process *parents;	/* nearest first */
+	size_t parent_count;
+};
+
 struct hf_violation {
 	const char *path;
 	const char *rule;
-	const char *operation;	/* "write", "remove", "rename", ...; as far as known */
-	const char *detail;	/* "" when none */
+	/* The system call that was refused; else what was seen: "write",
+	 * "remove", "rename", ... */
+	const char *operation;
+	const char *detail;	/* its arguments: "O_WRONLY|O_CREAT"; "" when none */
 	unsigned change;	/* set of enum hf_change; 0: undone meanwhile */
 	bool has_landed;
 	bool is_restored;
@@ -39,6 +52,13 @@ struct hf_violation {
 	uint64_t count;
 	int64_t time_ns;	/* of the first */
 	int64_t burst_ns;	/* the burst of events that was counted last */
+	/* Certain; NULL when it is not. */
+	const struct hf_culprit *culprit;
+	/* "tests/test_x.py::test_y (call)"; NULL when unknown. */
+	const char *test;
+	bool is_test_exact;	/* false: the process has run on since */
+	/* Done by a person beside the run, and left as it is. */
+	bool is_outside;
 	/* Who might have done it: processes of the command that were alive. */
 	struct hf_process *candidates;
 	size_t candidate_count;

@@ -232,17 +232,24 @@ static void add_exit(const struct hf_session *session, struct hf_buffer *out)
 
 static void add_layers(const struct hf_session *session, struct hf_buffer *out)
 {
-	const bool is_off = session->project->policy.gate == HF_GATE_OFF;
+	static const char *const states[] = {
+		[HF_LAYER_ON] = "on",
+		[HF_LAYER_OFF] = "off",
+		[HF_LAYER_UNAVAILABLE] = "unavailable",
+	};
 
 	hf_buffer_printf(
-		out,
-		"  \"layers\": {\"gate\": {\"state\": \"%s\", \"why\": "
-		"\"%s\"}, "
-		"\"leases\": {\"held_throughout\": 0, \"wanted\": 0}, "
-		"\"watch\": {\"state\": \"%s\", \"why\": ",
-		is_off ? "off" : "unavailable",
-		is_off ? "turned off" : "this version does not have it",
-		session->is_watch_complete ? "complete" : "incomplete");
+		out, "  \"layers\": {\"gate\": {\"state\": \"%s\", \"why\": ",
+		states[session->gate]);
+	hf_report_json_text(
+		session->gate == HF_LAYER_ON ? NULL : session->gate_why, out);
+	hf_buffer_printf(out,
+			 "}, \"leases\": {\"held_throughout\": %zu, "
+			 "\"wanted\": %zu}, \"watch\": {\"state\": \"%s\", "
+			 "\"why\": ",
+			 session->leases_held, session->leases_wanted,
+			 session->is_watch_complete ? "complete" :
+						      "incomplete");
 	hf_report_json_text(
 		session->is_watch_complete ? NULL : session->watch_why, out);
 	hf_buffer_add_text(out, "}, \"final_look\": \"content\"},\n");
