@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that answers: it waits in the kernel for the next call, so that
+ * one answer costs one switch each way.
+ */
+#include "platform/gate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <unistd.h>
+
+#include "platform/linux/gate_internal.h"
+#include "platform/system.h"
+
+/* Of Linux 6.6: the answer wakes the caller on the processor that gave it. */
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, uint64_t)
+#endif
+#define SYNC_WAKE_UP UINT64_C(1)
+
+struct answerer {
+	struct gate gate;
+	struct hf_gate_question question;
+};
+
+const struct hf_gate_call *hf_gate_question_call(
+	const struct hf_gate_question *question)
+{
+	return &question->call;
+}
+
+int64_t hf_gate_question_tid(const struct hf_gate_question *question)
+{
+	return question->notice.pid;
+}
+
+bool hf_gate_is_waiting(const struct hf_gate_question *question)
+{
+	return ioctl(question->gate->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID,
+		     &question->notice.id) == 0;
+}
+
+static void effect(struct hf_gate_question *question, enum hf_gate_effect what)
+{
+	const struct hf_gate_hooks *const hooks = &question->gate->hooks;
+
+	hooks->effect(hooks->context, question, what);
+}
+
+/* -- calls that change no entry -----------------------------------------------
+ */
+
+/* Told, or answered otherwise; 1 for "go on". */
+static int take_process(struct hf_gate_question *question)
+{
+	const char *const name = question->shape->name;
+
+	if (strcmp(name, "io_uring_setup") == 0) {
+		effect(question, HF_GATE_NO_IO_URING);
+		return -ENOSYS;
+	}
+	if (strcmp(name, "prctl") == 0 &&
+	    (int)gate_argument(question, 1) == PR_SET_DUMPABLE)
+		/* Root reads its memory anyway; nobody else could. */
+		return geteuid() == 0 ? 1 : 0;
+	if (strcmp(name, "seccomp") == 0) {
+		if (gate_argument(question, 2) &
+		    SECCOMP_FILTER_FLAG_NEW_LISTENER)
+			effect(question, HF_GATE_NO_LISTENER);
+	} else if (strcmp(name, "ptrace") == 0) {
+		effect(question, HF_GATE_TRACED);
+	} else if (gate_has_lost_privilege(question)) {
+		effect(question, HF_GATE_NO_PRIVILEGE);
+	}
+	return 1;
+}
+
+/* 1 to let the call go on; else what it returns. */
+static int answer(struct hf_gate_question *question)
+{
+	struct gate *const gate = question->gate;
+	int rc;
+
+	question->shape =
+		gate_shape_of(&question->notice.data, &question->is_compat);
+	if (!question->shape)
+		return 1;
+	if (question->shape->operation == HF_GATE_VIEW) {
+		gate->has_other_views = true;
+		return 1;
+	}
+	if (question->shape->operation == HF_GATE_PROCESS)
+		return take_process(question);
+	rc = gate_decode(question);
+	if (rc == -EPERM || rc == -EACCES) {
+		effect(question, HF_GATE_NOT_JUDGED);
+		return -EACCES;
+	}
+	/* The kernel finds the same. */
+	if (rc < 0)
+		return 1;
+	rc = gate->hooks.judge(gate->hooks.context, question);
+	return rc == 0 ? 1 : -rc;
+}
+
+static void send_answer(const struct hf_gate_question *question, int rc)
+{
+	struct seccomp_notif_resp reply = {.id = question->notice.id};
+
+	if (rc == 1)
+		reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	else
+		reply.error = rc;
+	/* ENOENT: it was killed meanwhile. */
+	(void)ioctl(question->gate->listener_fd, SECCOMP_IOCTL_NOTIF_SEND,
+		    &reply);
+}
+
+/* Has every process of the command ended? */
+static bool is_over(int listener_fd)
+{
+	struct pollfd fd = {.fd = listener_fd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0 && fd.revents & (POLLHUP | POLLNVAL);
+}
+
+static void answer_all(void *argument)
+{
+	struct answerer *const answerer = argument;
+	struct hf_gate_question *const question = &answerer->question;
+	const int listener_fd = answerer->gate.listener_fd;
+
+	question->gate = &answerer->gate;
+	for (;;) {
+		memset(&question->notice, 0, sizeof(question->notice));
+		if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV,
+			  &question->notice) < 0) {
+			if ((errno == EINTR || errno == ENOENT) &&
+			    !is_over(listener_fd))
+				continue;
+			return;
+		}
+		question->call.place_count = 0;
+		question->paths[0].walk.is_done = false;
+		question->paths[1].walk.is_done = false;
+		send_answer(question, answer(question));
+		gate_walk_done(&question->paths[0]);
+		gate_walk_done(&question->paths[1]);
+	}
+}
+
+/* -- the start ---------------------------------------------------------------
+ */
+
+/* What we have open; our standard descriptors lead to /dev/null. */
+static void note_own(struct gate *gate)
+{
+	cleanup_fd int fd = openat(gate->proc_fd, "self/fd",
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct hf_directory *listing = NULL;
+	enum hf_kind kind;
+	const char *name;
+
+	if (fd < 0 || hf_directory_open(fd, &listing) < 0)
+		return;
+	while (gate->own_count < GATE_OWN_MAX &&
+	       hf_directory_next(listing, &name, &kind) > 0) {
+		struct stat found;
+
+		if (fstatat(fd, name, &found, 0) == 0 &&
+		    !S_ISDIR(found.st_mode))
+			gate->own[gate->own_count++] =
+				(struct hf_gate_identity){
+					.dev = found.st_dev,
+					.ino = found.st_ino,
+				};
+	}
+	hf_directory_close(&listing);
+}
+
+int hf_gate_start(int listener_fd, int proc_fd,
+		  const struct hf_gate_hooks *hooks)
+{
+	struct answerer *const answerer = calloc(1, sizeof(*answerer));
+	struct hf_thread *thread;
+	int rc;
+
+	if (!answerer)
+		return -ENOMEM;
+	answerer->gate.listener_fd = listener_fd;
+	answerer->gate.proc_fd = proc_fd;
+	answerer->gate.hooks = *hooks;
+	note_own(&answerer->gate);
+	/* Older kernels answer as well, only later. */
+	(void)ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);
+	rc = hf_thread_start(answer_all, answerer, &thread);
+	if (rc < 0)
+		free(answerer);
+	return rc;
+}
