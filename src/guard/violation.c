@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define SMALLEST_TABLE	64
+#define SMALLEST_TABLE 64
 
 /* FNV-1a, 64 bits. */
 static uint64_t hash_of(const char *path)
@@ -17,37 +17,40 @@ static uint64_t hash_of(const char *path)
 }
 
 /* Where the path stands in the table, or would. */
-static struct hf_violation **slot_of(const struct hf_violations *violations,
+static struct hf_violation **slot_of(struct hf_violation **slots, size_t size,
 				     const char *path)
 {
-	const size_t mask = violations->table_size - 1;
-	size_t at = (size_t)hash_of(path) & mask;
+	size_t at = (size_t)hash_of(path) & (size - 1);
 
-	while (violations->table[at] &&
-	       strcmp(violations->table[at]->path, path) != 0)
-		at = (at + 1) & mask;
-	return &violations->table[at];
+	while (slots[at] && strcmp(slots[at]->path, path) != 0)
+		at = (at + 1) & (size - 1);
+	return &slots[at];
+}
+
+static struct hf_violation *first_of(const struct hf_violation_table *table,
+				     const char *path)
+{
+	return table->slots ? *slot_of(table->slots, table->size, path) : NULL;
 }
 
 /* Keep the table at most half full. */
-static int grow_table(struct hf_violations *violations)
+static int grow_table(struct hf_violation_table *table)
 {
-	const size_t old_size = violations->table_size;
-	struct hf_violation **const old = violations->table;
-	struct hf_violation **table;
-	const size_t size = old_size ? 2 * old_size : SMALLEST_TABLE;
+	const size_t size = table->size ? 2 * table->size : SMALLEST_TABLE;
+	struct hf_violation **slots;
 
-	if (2 * (violations->path_count + 1) <= old_size)
+	if (2 * (table->path_count + 1) <= table->size)
 		return 0;
-	table = calloc(size, sizeof(*table));
-	if (!table)
+	slots = calloc(size, sizeof(*slots));
+	if (!slots)
 		return -ENOMEM;
-	violations->table = table;
-	violations->table_size = size;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i])
-			*slot_of(violations, old[i]->path) = old[i];
-	free(old);
+	for (size_t i = 0; i < table->size; i++)
+		if (table->slots[i])
+			*slot_of(slots, size, table->slots[i]->path) =
+				table->slots[i];
+	free(table->slots);
+	table->slots = slots;
+	table->size = size;
 	return 0;
 }
 
@@ -68,18 +71,69 @@ static int grow_items(struct hf_violations *violations)
 }
 
 static void insert(struct hf_violations *violations,
+		   struct hf_violation_table *table,
 		   struct hf_violation *violation)
 {
-	struct hf_violation **const slot = slot_of(violations, violation->path);
+	struct hf_violation **const slot =
+		slot_of(table->slots, table->size, violation->path);
 
 	if (*slot) {
 		violation->next = (*slot)->next;
 		(*slot)->next = violation;
 	} else {
 		*slot = violation;
-		violations->path_count++;
+		table->path_count++;
 	}
 	violations->items[violations->count++] = violation;
+}
+
+static const char *copy_text(struct hf_violations *violations, const char *text)
+{
+	return text ? hf_arena_copy(&violations->arena, text, strlen(text))
+		    : NULL;
+}
+
+/* A copy, in no table yet. */
+static struct hf_violation *make(struct hf_violations *violations,
+				 const struct hf_attempt *attempt)
+{
+	struct hf_arena *const arena = &violations->arena;
+	struct hf_violation *const violation =
+		hf_arena_alloc(arena, sizeof(*violation));
+
+	if (!violation)
+		return NULL;
+	*violation = (struct hf_violation){
+		.path = copy_text(violations, attempt->path),
+		.rule = copy_text(violations, attempt->rule),
+		.operation = copy_text(violations, attempt->operation),
+		.detail = copy_text(violations, attempt->detail),
+		.culprit = attempt->culprit,
+		.test = copy_text(violations, attempt->test),
+		.is_test_exact = attempt->is_test_exact,
+		.time_ns = attempt->time_ns,
+	};
+	if (!violation->path || !violation->rule || !violation->operation ||
+	    !violation->detail || (attempt->test && !violation->test) ||
+	    (attempt->before &&
+	     hf_violations_copy_entry(violations, &violation->before,
+				      attempt->before) < 0))
+		return NULL;
+	return violation;
+}
+
+static struct hf_violation *add(struct hf_violations *violations,
+				struct hf_violation_table *table,
+				const struct hf_attempt *attempt)
+{
+	struct hf_violation *violation;
+
+	if (grow_items(violations) < 0 || grow_table(table) < 0)
+		return NULL;
+	violation = make(violations, attempt);
+	if (violation)
+		insert(violations, table, violation);
+	return violation;
 }
 
 struct hf_violation *hf_violations_note(struct hf_violations *violations,
@@ -88,48 +142,58 @@ struct hf_violation *hf_violations_note(struct hf_violations *violations,
 					const struct hf_entry *before,
 					int64_t time_ns)
 {
-	struct hf_arena *const arena = &violations->arena;
-	struct hf_violation *violation = hf_violations_find(violations, path);
+	struct hf_violation *violation = first_of(&violations->landed, path);
 
 	for (; violation; violation = violation->next)
 		if (strcmp(violation->operation, operation) == 0)
 			return violation;
-
-	if (grow_items(violations) < 0 || grow_table(violations) < 0)
-		return NULL;
-	violation = hf_arena_alloc(arena, sizeof(*violation));
-	if (!violation)
-		return NULL;
-	*violation = (struct hf_violation){
-		.path = hf_arena_copy(arena, path, strlen(path)),
-		.rule = hf_arena_copy(arena, rule, strlen(rule)),
-		.operation = hf_arena_copy(arena, operation, strlen(operation)),
-		.detail = "",
-		.time_ns = time_ns,
-	};
-	if (!violation->path || !violation->rule || !violation->operation ||
-	    (before && hf_violations_copy_entry(violations, &violation->before,
-						before) < 0))
-		return NULL;
-	insert(violations, violation);
+	violation = add(violations, &violations->landed,
+			&(struct hf_attempt){
+				.path = path,
+				.rule = rule,
+				.operation = operation,
+				.detail = "",
+				.before = before,
+				.time_ns = time_ns,
+			});
+	if (violation)
+		violation->has_landed = true;
 	return violation;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static int64_t pid_of(const struct hf_culprit *culprit)
+{
+	return culprit ? culprit->process.pid : 0;
+}
+
+struct hf_violation *hf_violations_note_attempt(
+	struct hf_violations *violations, const struct hf_attempt *attempt)
+{
+	struct hf_violation *violation =
+		first_of(&violations->refused, attempt->path);
+
+	for (; violation; violation = violation->next)
+		if (strcmp(violation->operation, attempt->operation) == 0 &&
+		    pid_of(violation->culprit) == pid_of(attempt->culprit) &&
+		    is_same_text(violation->test, attempt->test))
+			return violation;
+	return add(violations, &violations->refused, attempt);
 }
 
 struct hf_violation *hf_violations_find(const struct hf_violations *violations,
 					const char *path)
 {
-	return violations->table ? *slot_of(violations, path) : NULL;
+	return first_of(&violations->landed, path);
 }
 
 size_t hf_violations_paths(const struct hf_violations *violations)
 {
-	return violations->path_count;
-}
-
-static const char *copy_text(struct hf_violations *violations, const char *text)
-{
-	return text ? hf_arena_copy(&violations->arena, text, strlen(text)) :
-		      NULL;
+	return violations->landed.path_count;
 }
 
 int hf_violations_copy_entry(struct hf_violations *violations,
@@ -178,10 +242,11 @@ int hf_violations_set_candidates(struct hf_violations *violations,
 void hf_violations_done(struct hf_violations *violations)
 {
 	hf_free_pointee(&violations->items);
-	hf_free_pointee(&violations->table);
+	hf_free_pointee(&violations->landed.slots);
+	hf_free_pointee(&violations->refused.slots);
 	hf_arena_done(&violations->arena);
 	violations->count = 0;
 	violations->capacity = 0;
-	violations->table_size = 0;
-	violations->path_count = 0;
+	violations->landed = (struct hf_violation_table){.size = 0};
+	violations->refused = (struct hf_violation_table){.size = 0};
 }

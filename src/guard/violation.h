@@ -38,6 +38,7 @@ struct hf_violation {
 	const char *operation;
 	const char *detail;	/* its arguments: "O_WRONLY|O_CREAT"; "" when none */
 	unsigned change;	/* set of enum hf_change; 0: undone meanwhile */
+	/* False: the gate refused it, nothing was touched. */
 	bool has_landed;
 	bool is_restored;
 	/* Differed when it was last looked at, and nothing was done since. */
@@ -62,16 +63,22 @@ struct hf_violation {
 	/* Who might have done it: processes of the command that were alive. */
 	struct hf_process *candidates;
 	size_t candidate_count;
-	struct hf_violation *next;	/* of the same path */
+	struct hf_violation *next; /* of the same path and table */
+};
+
+/* The first violation of each path, by hash. */
+struct hf_violation_table {
+	struct hf_violation **slots;
+	size_t size; /* a power of two, or 0 */
+	size_t path_count;
 };
 
 struct hf_violations {
 	struct hf_violation **items;	/* pointers stay valid */
 	size_t count;
 	size_t capacity;
-	struct hf_violation **table;	/* first of each path, by hash */
-	size_t table_size;		/* a power of two */
-	size_t path_count;
+	struct hf_violation_table landed;
+	struct hf_violation_table refused;
 	struct hf_arena arena;
 };
 
@@ -79,19 +86,38 @@ struct hf_violations {
 #define cleanup_violations CLEANUP(hf_violations_done)
 
 /*
- * The violation of (path, operation), made when it is not there; before may be
- * NULL (an addition).  NULL when out of memory.  Counts and is otherwise left to
- * the caller.
+ * The change of (path, operation) that landed, made when it is not there;
+ * before may be NULL (an addition).  NULL when out of memory.  Counts and is
+ * otherwise left to the caller.
  */
 struct hf_violation *hf_violations_note(struct hf_violations *violations,
 					const char *path, const char *rule,
 					const char *operation,
 					const struct hf_entry *before,
 					int64_t time_ns);
-/* Any violation of this path; NULL when there is none. */
+
+/* An attempt that was refused; strings are copied, culprit is borrowed. */
+struct hf_attempt {
+	const char *path;
+	const char *rule;
+	const char *operation;
+	const char *detail;
+	const struct hf_entry *before; /* NULL for an addition */
+	const struct hf_culprit *culprit;
+	const char *test; /* NULL when unknown */
+	bool is_test_exact;
+	int64_t time_ns;
+};
+
+/* The violation of the same operation on the same path by the same process in
+ * the same test, made when it is not there.  NULL when out of memory. */
+struct hf_violation *hf_violations_note_attempt(
+	struct hf_violations *violations, const struct hf_attempt *attempt);
+
+/* Any change of this path that landed; NULL when there is none. */
 struct hf_violation *hf_violations_find(const struct hf_violations *violations,
 					const char *path);
-/* How many different paths. */
+/* How many different paths were changed. */
 size_t hf_violations_paths(const struct hf_violations *violations);
 
 /* Copy an entry so that it lives as long as the list; 0 or -ENOMEM. */

@@ -60,8 +60,14 @@ struct hf_job_hooks {
 	void *context;
 	/* The command is forked and held.  Negative: it never starts. */
 	int (*arm)(void *context, struct hf_job *job, struct hf_error *err);
-	/* The descriptor given to hf_job_listen() is readable. */
+	/* A descriptor given to hf_job_listen() is readable. */
 	void (*ready)(void *context, struct hf_job *job);
+	/*
+	 * A signal of leases has come (platform/lease.h), with this descriptor;
+	 * -1 with the last of those that were there together.  May be NULL.
+	 */
+	void (*signalled)(void *context, struct hf_job *job, int signal,
+			  int fd);
 	/* The time given to hf_job_set_alarm() has come. */
 	void (*alarm)(void *context, struct hf_job *job);
 	/*
@@ -80,6 +86,7 @@ struct hf_job_hooks {
 struct hf_job_options {
 	const char *const *argv;	/* NULL-terminated */
 	const char *variable;		/* "NAME=VALUE" added for the command */
+	bool wants_gate;	 /* see hf_job_gate() */
 	bool wait_for_leftovers;	/* up to the limit, instead of ending them */
 	uint32_t leftover_limit_ms;	/* how long to wait then */
 	/* Descriptors of ours that front and guard keep; all others are closed
@@ -98,10 +105,10 @@ struct hf_job_result {
 };
 
 /*
- * Returns in front, when all has ended, with all signals blocked and descriptors
- * 0 and 1 on /dev/null: the caller exits.  It must have one thread and no
- * children.  HF_ERR_SYSTEM when the processes cannot be made; arm's failure is
- * passed on as it is.
+ * Returns in front, when all has ended, with all signals blocked and
+ * descriptors 0 and 1 on /dev/null: the caller exits.  It must have one thread
+ * and no children.  HF_ERR_SYSTEM when the processes cannot be made; arm's
+ * failure is passed on as it is.
  */
 MUST_CHECK int hf_job_run(const struct hf_job_options *options,
 			  struct hf_job_result *ret_result,
@@ -109,8 +116,15 @@ MUST_CHECK int hf_job_run(const struct hf_job_options *options,
 
 /* -- for hooks ------------------------------------------------------------ */
 
-/* Poll this descriptor and call ready; -1 for none. */
+/* Poll this descriptor too and call ready. */
 void hf_job_listen(struct hf_job *job, int fd);
+/*
+ * The listener of the command's filter (platform/gate.h), which stays the
+ * job's; or why there is none, -errno.
+ */
+MUST_CHECK int hf_job_gate(const struct hf_job *job);
+/* /proc as it was before the command. */
+int hf_job_proc(const struct hf_job *job);
 /* Call alarm at this time of hf_system_boot_ns(); 0 for never. */
 void hf_job_set_alarm(struct hf_job *job, int64_t boot_ns);
 /* End the whole tree at once; settle follows. */
@@ -126,9 +140,9 @@ void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start);
 /* Is (pid, start) an ancestor of the calling process? */
 bool hf_process_is_ancestor(uint64_t pid, uint64_t start);
 /*
- * Call function in a child process and wait for it: what it does to descriptors,
- * signals and memory stays there.  It fills in len bytes at result, which come
- * back to the caller; -EPIPE when the child died before.
+ * Call function in a child process and wait for it: what it does to
+ * descriptors, signals and memory stays there.  It fills in len bytes at
+ * result, which come back to the caller; -EPIPE when the child died before.
  */
 MUST_CHECK int hf_process_apart(void (*function)(void *context, void *result),
 				void *context, void *result, size_t len);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Packets with ancillary data. */
 #include "platform/linux/descriptor.h"
 
 #include <errno.h>
@@ -10,12 +11,17 @@ union control {
 	char space[CMSG_SPACE(sizeof(int))];
 };
 
-void hf_descriptor_send(int socket_fd, int fd)
+void hf_descriptor_send(int socket_fd, const void *data, size_t len, int fd,
+			int flags)
 {
-	int code = fd < 0 ? fd : 0;
+	/* Nothing is written to it; the type is older than const. */
+	union {
+		const void *given;
+		void *taken;
+	} bytes = {.given = data};
 	union control control = {.space = {0}};
-	struct iovec data = {.iov_base = &code, .iov_len = sizeof(code)};
-	struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
+	struct iovec parts = {.iov_base = bytes.taken, .iov_len = len};
+	struct msghdr message = {.msg_iov = &parts, .msg_iovlen = 1};
 	ssize_t rc;
 
 	if (fd >= 0) {
@@ -26,38 +32,32 @@ void hf_descriptor_send(int socket_fd, int fd)
 		control.header.cmsg_len = CMSG_LEN(sizeof(fd));
 		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	}
-	/* Whoever waits sees the end of the socket instead. */
 	do
-		rc = sendmsg(socket_fd, &message, MSG_NOSIGNAL);
+		rc = sendmsg(socket_fd, &message, MSG_NOSIGNAL | flags);
 	while (rc < 0 && errno == EINTR);
 }
 
-int hf_descriptor_receive(int socket_fd)
+ssize_t hf_descriptor_receive(int socket_fd, void *data, size_t len,
+			      int *ret_fd)
 {
-	int code = 0;
-	int fd;
 	union control control = {.space = {0}};
-	struct iovec data = {.iov_base = &code, .iov_len = sizeof(code)};
+	struct iovec parts = {.iov_base = data, .iov_len = len};
 	struct msghdr message = {
-		.msg_iov = &data,
+		.msg_iov = &parts,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t len;
+	ssize_t got;
 
+	*ret_fd = -1;
 	do
-		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
-	while (len < 0 && errno == EINTR);
-	if (len < 0)
+		got = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
 		return -errno;
-	if (len != (ssize_t)sizeof(code))
-		return -EPIPE;
-	if (code < 0)
-		return code;
-	if (message.msg_controllen < CMSG_LEN(sizeof(fd)) ||
-	    control.header.cmsg_type != SCM_RIGHTS)
-		return -EPIPE;
-	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-	return fd;
+	if (message.msg_controllen >= CMSG_LEN(sizeof(*ret_fd)) &&
+	    control.header.cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(&control.header), sizeof(*ret_fd));
+	return got;
 }

@@ -56,19 +56,29 @@ void hf_gate_install(int socket_fd)
 {
 	/* Root needs no such promise, and its setuid programs keep working. */
 	cleanup_fd int listener_fd = install_some();
+	int rc;
 
 	if (listener_fd == -EACCES &&
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
 		listener_fd = install_some();
-	hf_descriptor_send(socket_fd, listener_fd);
+	rc = listener_fd < 0 ? listener_fd : 0;
+	hf_descriptor_send(socket_fd, &rc, sizeof(rc), listener_fd, 0);
 }
 
 int hf_gate_receive(int socket_fd, int *ret_listener_fd)
 {
-	const int fd = hf_descriptor_receive(socket_fd);
+	int rc = 0;
+	int fd;
+	const ssize_t len =
+		hf_descriptor_receive(socket_fd, &rc, sizeof(rc), &fd);
 
-	if (fd < 0)
-		return fd;
-	*ret_listener_fd = fd;
-	return 0;
+	if (len != (ssize_t)sizeof(rc))
+		rc = len < 0 ? (int)len : -EPIPE;
+	else if (rc == 0 && fd < 0)
+		rc = -EMFILE;
+	if (rc < 0)
+		hf_file_close_quietly(&fd);
+	else
+		*ret_listener_fd = fd;
+	return rc;
 }

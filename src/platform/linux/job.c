@@ -8,17 +8,17 @@
  *		       `- command	in the job's group
  *
  * Guard must be an ancestor of the command, because Yama lets nobody else look
- * into it, and must not be in the job's group, because a signal to the group may
- * be SIGKILL.  setsid() would do that too, but then its child could not be in the
- * job's group (EPERM).  So guard forks the command first, while it still is in
- * the job's group, and then leaves for a group of its own.
+ * into it, and must not be in the job's group, because a signal to the group
+ *may be SIGKILL.  setsid() would do that too, but then its child could not be
+ *in the job's group (EPERM).  So guard forks the command first, while it still
+ *is in the job's group, and then leaves for a group of its own.
  *
  * Front and guard block every signal and take them from a signalfd.  What the
- * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent to
- * front alone is forwarded, and the canary tells that from a signal to the group.
- * It is forked when the command has run for a moment, or is stopped before: a
- * short command has no need of it.
- * A signalfd inherited over fork() reads the signals of whoever reads it.
+ * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent
+ *to front alone is forwarded, and the canary tells that from a signal to the
+ *group. It is forked when the command has run for a moment, or is stopped
+ *before: a short command has no need of it. A signalfd inherited over fork()
+ *reads the signals of whoever reads it.
  *
  * Each of front and guard notices the other's death by the end of their socket,
  * ends the tree and settles.  Both are subreapers: orphans come to guard, and
@@ -26,6 +26,7 @@
  */
 #include "platform/job.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,31 +38,44 @@
 
 #include "base/fail.h"
 #include "platform/file.h"
+#include "platform/linux/descriptor.h"
 #include "platform/linux/job_internal.h"
 
-/* -- messages --------------------------------------------------------------- */
+/* -- messages ---------------------------------------------------------------
+ */
+
+void hf_message_send_with(int fd, const struct hf_message *message,
+			  int attached_fd)
+{
+	/* A vanished peer is noticed where its end is polled. */
+	hf_descriptor_send(fd, message, sizeof(*message), attached_fd,
+			   MSG_DONTWAIT);
+}
 
 void hf_message_send(int fd, const struct hf_message *message)
 {
-	ssize_t rc;
-
-	/* A vanished peer is noticed where its end is polled. */
-	do
-		rc = send(fd, message, sizeof(*message),
-			  MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (rc < 0 && errno == EINTR);
+	hf_message_send_with(fd, message, -1);
 }
 
-int hf_message_receive(int fd, struct hf_message *ret_message)
+int hf_message_receive_with(int fd, struct hf_message *ret_message,
+			    int *ret_attached_fd)
 {
 	ssize_t len;
 
 	/* A peer that ended with something unread has reset us; that is told
 	 * once, and before what it said at last. */
 	do
-		len = recv(fd, ret_message, sizeof(*ret_message), 0);
-	while (len < 0 && (errno == EINTR || errno == ECONNRESET));
+		len = hf_descriptor_receive(
+			fd, ret_message, sizeof(*ret_message), ret_attached_fd);
+	while (len == -ECONNRESET);
 	return len == (ssize_t)sizeof(*ret_message);
+}
+
+int hf_message_receive(int fd, struct hf_message *ret_message)
+{
+	cleanup_fd int unwanted_fd = -1;
+
+	return hf_message_receive_with(fd, ret_message, &unwanted_fd);
 }
 
 bool hf_job_next_signal(const struct hf_job *job,
@@ -81,7 +95,8 @@ void hf_job_note_status(struct hf_job_end *end, int wait_status)
 	end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
 }
 
-/* -- descriptors ------------------------------------------------------------ */
+/* -- descriptors ------------------------------------------------------------
+ */
 
 static int lower(int fd, int first, int lowest)
 {
@@ -91,9 +106,9 @@ static int lower(int fd, int first, int lowest)
 /* The lowest descriptor not below first that we need; -1 when there is none. */
 static int next_needed(const struct hf_job *job, int first)
 {
-	const int own[] = { job->signal_fd, job->peer_fd, job->canary_fd,
-			    job->alive_fd,  job->go_fd,	  job->error_fd,
-			    job->proc_fd };
+	const int own[] = {job->signal_fd, job->peer_fd, job->canary_fd,
+			   job->alive_fd,  job->go_fd,	 job->error_fd,
+			   job->proc_fd,   job->gate_fd, job->gate_socket_fd};
 	int lowest = -1;
 
 	for (size_t i = 0; i < HF_COUNT(own); i++)
@@ -104,8 +119,8 @@ static int next_needed(const struct hf_job *job, int first)
 }
 
 /*
- * A pipe that we hold open keeps its reader waiting after the command has closed
- * it; a terminal that we read from would steal the command's input.
+ * A pipe that we hold open keeps its reader waiting after the command has
+ * closed it; a terminal that we read from would steal the command's input.
  */
 void hf_job_close_inherited(const struct hf_job *job)
 {
@@ -122,18 +137,20 @@ void hf_job_close_inherited(const struct hf_job *job)
 	}
 	while ((needed = next_needed(job, first)) >= 0) {
 		if (needed > first)
-			(void)close_range((unsigned)first,
-					  (unsigned)needed - 1, 0);
+			(void)close_range((unsigned)first, (unsigned)needed - 1,
+					  0);
 		first = needed + 1;
 	}
 	(void)close_range((unsigned)first, ~0u, 0);
 }
 
-/* -- the start -------------------------------------------------------------- */
+/* -- the start --------------------------------------------------------------
+ */
 
 static int fail_start(struct hf_error *err, const char *what)
 {
-	return hf_fail_system(err, -errno, "cannot start the command: %s", what);
+	return hf_fail_system(err, -errno, "cannot start the command: %s",
+			      what);
 }
 
 static int block_signals(struct hf_job *job, struct hf_error *err)
@@ -182,8 +199,8 @@ static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	uint64_t start;
 	int rc;
 
-	/* Without it the processes of the command cannot be found and ended.  The
-	 * command may mount something else there; what is open stays. */
+	/* Without it the processes of the command cannot be found and ended.
+	 * The command may mount something else there; what is open stays. */
 	hf_process_self(&pid, &start);
 	job->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (start == 0 || job->proc_fd < 0)
@@ -223,9 +240,10 @@ int hf_job_run(const struct hf_job_options *options,
 		.alive_fd = -1,
 		.go_fd = -1,
 		.error_fd = -1,
-		.listen_fd = -1,
+		.gate_socket_fd = -1,
+		.gate_fd = -ENOSYS,
 		.proc_fd = -1,
-		.end = { .code = -1 },
+		.end = {.code = -1},
 	};
 	const int rc = run(&job, ret_result, err);
 
@@ -235,6 +253,7 @@ int hf_job_run(const struct hf_job_options *options,
 	hf_file_close_quietly(&job.canary_fd);
 	hf_file_close_quietly(&job.alive_fd);
 	hf_file_close_quietly(&job.proc_fd);
+	hf_file_close_quietly(&job.gate_fd);
 	hf_processes_done(&job.end.leftovers);
 	/*
 	 * After a run all signals stay blocked: a late Ctrl-C must not take the
@@ -245,11 +264,23 @@ int hf_job_run(const struct hf_job_options *options,
 	return rc;
 }
 
-/* -- for hooks -------------------------------------------------------------- */
+/* -- for hooks --------------------------------------------------------------
+ */
 
 void hf_job_listen(struct hf_job *job, int fd)
 {
-	job->listen_fd = fd;
+	assert(job->listen_count < HF_JOB_LISTEN_MAX);
+	job->listen_fds[job->listen_count++] = fd;
+}
+
+int hf_job_gate(const struct hf_job *job)
+{
+	return job->gate_fd;
+}
+
+int hf_job_proc(const struct hf_job *job)
+{
+	return job->proc_fd;
 }
 
 void hf_job_set_alarm(struct hf_job *job, int64_t boot_ns)
@@ -267,15 +298,17 @@ int hf_job_processes(struct hf_job *job, struct hf_processes *ret_processes)
 	return hf_tree_processes(job->proc_fd, ret_processes);
 }
 
-/* -- for the caller --------------------------------------------------------- */
+/* -- for the caller ---------------------------------------------------------
+ */
 
 int hf_process_exec(const char *const *argv)
 {
-	/* execvp() does not write to the words; its type is older than const. */
+	/* execvp() does not write to the words; its type is older than const.
+	 */
 	union {
 		const char *const *given;
 		char *const *taken;
-	} words = { .given = argv };
+	} words = {.given = argv};
 
 	(void)execvp(argv[0], words.taken);
 	return -errno;
@@ -283,7 +316,7 @@ int hf_process_exec(const char *const *argv)
 
 _Noreturn void hf_process_die_by(int signal_number)
 {
-	const struct rlimit none = { 0, 0 };
+	const struct rlimit none = {0, 0};
 	sigset_t set;
 
 	/* The command has left its own core file, if any. */

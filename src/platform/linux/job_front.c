@@ -2,8 +2,8 @@
 /*
  * Front: the process that the shell knows.
  *
- * It stops when the command stops, passes on what was sent to it alone, and takes
- * over when guard dies.
+ * It stops when the command stops, passes on what was sent to it alone, and
+ * takes over when guard dies.
  */
 #include <poll.h>
 #include <sys/socket.h>
@@ -14,16 +14,16 @@
 #include "platform/linux/job_internal.h"
 
 /* When the command has run this long, slow work may begin. */
-#define MOMENT_MS	5
+#define MOMENT_MS 5
 
 /* How long the canary may take to say that it got the same signal. */
-#define CANARY_WAIT_MS	20
+#define CANARY_WAIT_MS 20
 
 /* Did the canary get this signal as well? */
 static bool was_for_the_group(const struct hf_job *job,
 			      const struct signalfd_siginfo *info)
 {
-	struct pollfd fd = { .fd = job->canary_fd, .events = POLLIN };
+	struct pollfd fd = {.fd = job->canary_fd, .events = POLLIN};
 
 	if (job->canary_fd < 0)
 		return false;
@@ -43,7 +43,7 @@ static bool was_for_the_group(const struct hf_job *job,
 static void tell_guard(const struct hf_job *job, enum hf_message_kind kind,
 		       int value)
 {
-	const struct hf_message message = { .kind = kind, .value = value };
+	const struct hf_message message = {.kind = kind, .value = value};
 
 	hf_message_send(job->peer_fd, &message);
 }
@@ -59,8 +59,8 @@ static void reap(const struct hf_job *job)
 }
 
 /*
- * The terminal sends to the whole group, so the command has it, unless it was not
- * there yet: then it gets it before it begins.
+ * The terminal sends to the whole group, so the command has it, unless it was
+ * not there yet: then it gets it before it begins.
  */
 static void take_signal(const struct hf_job *job,
 			const struct signalfd_siginfo *info)
@@ -97,7 +97,8 @@ static void take_signals(const struct hf_job *job)
 	}
 }
 
-/* The command was stopped: so must the shell's child be, for the same reason. */
+/* The command was stopped: so must the shell's child be, for the same reason.
+ */
 static void stop_too(struct hf_job *job, int signal_number)
 {
 	sigset_t set;
@@ -156,15 +157,19 @@ static void take_over(struct hf_job *job, struct hf_job_result *ret_result)
 static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 			struct hf_error *err)
 {
+	cleanup_fd int attached_fd = -1;
 	struct hf_message message;
 
-	if (!hf_message_receive(job->peer_fd, &message)) {
+	if (!hf_message_receive_with(job->peer_fd, &message, &attached_fd)) {
 		take_over(job, ret_result);
 		return 1;
 	}
 	switch (message.kind) {
 	case HF_MESSAGE_STARTED:
 		job->command = message.value;
+		/* If guard dies, calls wait at the gate until we have ended who
+		 * made them. */
+		job->gate_fd = take_fd(&attached_fd);
 		return 0;
 	case HF_MESSAGE_STOPPED:
 		stop_too(job, message.value);
@@ -191,7 +196,7 @@ static int take_message(struct hf_job *job, struct hf_job_result *ret_result,
 static void do_slow_work(struct hf_job *job)
 {
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
-	struct hf_message message = { .kind = HF_MESSAGE_STOP };
+	struct hf_message message = {.kind = HF_MESSAGE_STOP};
 
 	hf_job_start_canary(job);
 	if (hooks->started(hooks->context, &message.error) < 0)
@@ -202,8 +207,8 @@ int hf_job_front(struct hf_job *job, struct hf_job_result *ret_result,
 		 struct hf_error *err)
 {
 	struct pollfd fds[2] = {
-		{ .fd = job->peer_fd, .events = POLLIN },
-		{ .fd = job->signal_fd, .events = POLLIN },
+		{.fd = job->peer_fd, .events = POLLIN},
+		{.fd = job->signal_fd, .events = POLLIN},
 	};
 
 	bool has_worked = false;

@@ -3,9 +3,9 @@
  * Guard: forks the command, watches over it, and settles when it has ended.
  *
  * The command is ended in three steps.  When it has exited and something it
- * started still lives, that is asked to end (TERM), and killed after a grace; or
- * waited for, if the policy says so.  hf_job_stop(), front's death and the end of
- * patience kill at once.
+ * started still lives, that is asked to end (TERM), and killed after a grace;
+ * or waited for, if the policy says so.  hf_job_stop(), front's death and the
+ * end of patience kill at once.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -19,15 +19,16 @@
 
 #include "base/fail.h"
 #include "platform/file.h"
+#include "platform/gate.h"
 #include "platform/linux/job_internal.h"
 #include "platform/system.h"
 
-#define NS_PER_MS	((int64_t)1000 * 1000)
-#define TERM_GRACE_NS	((int64_t)1500 * NS_PER_MS)
+#define NS_PER_MS     ((int64_t)1000 * 1000)
+#define TERM_GRACE_NS ((int64_t)1500 * NS_PER_MS)
 
 enum guard_phase {
 	PHASE_RUNNING,
-	PHASE_LEFTOVERS,	/* the command has ended, others have not */
+	PHASE_LEFTOVERS, /* the command has ended, others have not */
 	PHASE_KILL,
 	PHASE_DONE
 };
@@ -35,15 +36,16 @@ enum guard_phase {
 struct guard {
 	struct hf_job *job;
 	enum guard_phase phase;
-	int64_t patience_ns;	/* when PHASE_LEFTOVERS becomes PHASE_KILL */
-	bool is_waiting;	/* for leftovers, instead of ending them */
+	int64_t patience_ns; /* when PHASE_LEFTOVERS becomes PHASE_KILL */
+	bool is_waiting;     /* for leftovers, instead of ending them */
 };
 
-/* -- the command ------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------
+ */
 
 /* In the child: wait for "go", then become the command. */
 static _Noreturn void become_command(const struct hf_job *job, int go_fd,
-				     int error_fd)
+				     int error_fd, int gate_fd)
 {
 	const struct hf_job_options *const options = job->options;
 	char go;
@@ -52,6 +54,8 @@ static _Noreturn void become_command(const struct hf_job *job, int go_fd,
 
 	for (size_t i = 0; i < options->keep_count; i++)
 		(void)fcntl(options->keep[i], F_SETFD, FD_CLOEXEC);
+	if (options->wants_gate)
+		hf_gate_install(gate_fd);
 	do
 		len = read(go_fd, &go, 1);
 	while (len < 0 && errno == EINTR);
@@ -74,8 +78,8 @@ static _Noreturn void become_command(const struct hf_job *job, int go_fd,
 }
 
 /*
- * The errno of exec(), 0 when it worked: the pipe closes with it.  Called when it
- * can be read, since the command may be stopped before it comes to that.
+ * The errno of exec(), 0 when it worked: the pipe closes with it.  Called when
+ * it can be read, since the command may be stopped before it comes to that.
  */
 static void take_exec_error(struct hf_job *job)
 {
@@ -90,35 +94,61 @@ static void take_exec_error(struct hf_job *job)
 	hf_file_close_quietly(&job->error_fd);
 }
 
-static int fork_command(struct hf_job *job, struct hf_error *err)
+static int fail_start(struct hf_error *err, const char *what)
 {
+	return hf_fail_system(err, -errno, "cannot start the command: %s",
+			      what);
+}
+
+/* What ties guard to the child that will be the command: guard's end first. */
+struct ties {
 	int go[2];
 	int error[2];
+	int gate[2];
+};
 
-	if (pipe2(go, O_CLOEXEC) < 0)
-		return hf_fail_system(err, -errno,
-				      "cannot start the command: pipe");
-	if (pipe2(error, O_CLOEXEC) < 0) {
-		const int rc = hf_fail_system(err, -errno,
-					      "cannot start the command: pipe");
+static void close_side(struct ties *ties, int side)
+{
+	/* A pipe is written at its second end. */
+	hf_file_close_quietly(&ties->go[1 - side]);
+	hf_file_close_quietly(&ties->error[side]);
+	hf_file_close_quietly(&ties->gate[side]);
+}
 
-		(void)close(go[0]);
-		(void)close(go[1]);
+static int make_ties(struct ties *ties, struct hf_error *err)
+{
+	if (pipe2(ties->go, O_CLOEXEC) < 0 || pipe2(ties->error, O_CLOEXEC) < 0)
+		return fail_start(err, "pipe");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ties->gate) <
+	    0)
+		return fail_start(err, "socket");
+	return 0;
+}
+
+static int fork_command(struct hf_job *job, struct hf_error *err)
+{
+	struct ties ties = {{-1, -1}, {-1, -1}, {-1, -1}};
+	int rc;
+
+	rc = make_ties(&ties, err);
+	if (rc == 0) {
+		job->command = fork();
+		if (job->command < 0)
+			rc = fail_start(err, "fork");
+	}
+	if (rc < 0) {
+		close_side(&ties, 0);
+		close_side(&ties, 1);
 		return rc;
 	}
-	job->command = fork();
 	if (job->command == 0) {
-		(void)close(go[1]);
-		(void)close(error[0]);
-		become_command(job, go[0], error[1]);
+		close_side(&ties, 0);
+		become_command(job, ties.go[0], ties.error[1], ties.gate[1]);
 	}
-	(void)close(go[0]);
-	(void)close(error[1]);
-	job->go_fd = go[1];
-	job->error_fd = error[0];
-	if (job->command < 0)
-		return hf_fail_system(err, -errno,
-				      "cannot start the command: fork");
+	close_side(&ties, 1);
+	job->go_fd = ties.go[1];
+	job->error_fd = ties.error[0];
+	job->gate_socket_fd = ties.gate[0];
 	return 0;
 }
 
@@ -128,7 +158,7 @@ static int fork_command(struct hf_job *job, struct hf_error *err)
  */
 static void pass_on_early_signals(struct hf_job *job)
 {
-	struct pollfd fd = { .fd = job->peer_fd, .events = POLLIN };
+	struct pollfd fd = {.fd = job->peer_fd, .events = POLLIN};
 	struct hf_message message;
 
 	while (poll(&fd, 1, 0) > 0 && fd.revents == POLLIN &&
@@ -151,14 +181,22 @@ static int start(struct hf_job *job, struct hf_error *err)
 		return hf_fail_system(err, -errno,
 				      "cannot start the command: group");
 	hf_job_close_inherited(job);
+	if (job->options->wants_gate) {
+		/* It may end before it can say anything. */
+		rc = hf_gate_receive(job->gate_socket_fd, &job->gate_fd);
+		if (rc < 0)
+			job->gate_fd = rc;
+	}
+	hf_file_close_quietly(&job->gate_socket_fd);
 	rc = hooks->arm(hooks->context, job, err);
 	if (rc < 0)
 		return rc;
 
 	pass_on_early_signals(job);
-	hf_message_send(job->peer_fd,
-			&(struct hf_message){ .kind = HF_MESSAGE_STARTED,
-					      .value = job->command });
+	hf_message_send_with(job->peer_fd,
+			     &(struct hf_message){.kind = HF_MESSAGE_STARTED,
+						  .value = job->command},
+			     job->gate_fd);
 	if (write(job->go_fd, "g", 1) != 1)
 		return hf_fail_system(err, -errno,
 				      "cannot start the command: pipe");
@@ -166,7 +204,8 @@ static int start(struct hf_job *job, struct hf_error *err)
 	return 0;
 }
 
-/* -- the end of the tree ---------------------------------------------------- */
+/* -- the end of the tree ----------------------------------------------------
+ */
 
 static void note_command(void *context, pid_t pid, int status)
 {
@@ -184,8 +223,8 @@ static void mark_leftovers(struct guard *guard)
 	for (size_t i = 0; i < leftovers->count; i++) {
 		struct hf_process *const process = &leftovers->items[i];
 
-		process->has_ended = kill((pid_t)process->pid, 0) < 0 &&
-				     errno == ESRCH;
+		process->has_ended =
+			kill((pid_t)process->pid, 0) < 0 && errno == ESRCH;
 		if (guard->is_waiting)
 			process->has_ended_itself = process->has_ended;
 	}
@@ -203,8 +242,7 @@ static void kill_tree(struct guard *guard)
 
 static void ask_to_end(struct guard *guard)
 {
-	const struct hf_processes *const leftovers =
-		&guard->job->end.leftovers;
+	const struct hf_processes *const leftovers = &guard->job->end.leftovers;
 
 	(void)hf_tree_signal(leftovers, SIGTERM);
 	(void)hf_tree_signal(leftovers, SIGCONT);
@@ -227,8 +265,8 @@ static void begin_leftovers(struct guard *guard)
 		return;
 	}
 	guard->is_waiting = true;
-	guard->patience_ns = hf_system_boot_ns() +
-			     options->leftover_limit_ms * NS_PER_MS;
+	guard->patience_ns =
+		hf_system_boot_ns() + options->leftover_limit_ms * NS_PER_MS;
 }
 
 static void note_stop(struct hf_job *job, int status)
@@ -237,8 +275,8 @@ static void note_stop(struct hf_job *job, int status)
 		job->is_command_stopped = true;
 		hf_message_send(
 			job->peer_fd,
-			&(struct hf_message){ .kind = HF_MESSAGE_STOPPED,
-					      .value = WSTOPSIG(status) });
+			&(struct hf_message){.kind = HF_MESSAGE_STOPPED,
+					     .value = WSTOPSIG(status)});
 		return;
 	}
 	/* Continued from outside: front may still sleep. */
@@ -275,16 +313,30 @@ static void reap(struct guard *guard)
 		begin_leftovers(guard);
 }
 
-/* -- the loop --------------------------------------------------------------- */
+/* -- the loop ---------------------------------------------------------------
+ */
 
 static void take_signals(struct guard *guard)
 {
+	struct hf_job *const job = guard->job;
+	const struct hf_job_hooks *const hooks = &job->options->hooks;
 	struct signalfd_siginfo info;
 	bool is_child = false;
+	int told = 0;
 
-	/* What is sent to guard itself is not obeyed: front speaks for the job. */
-	while (hf_job_next_signal(guard->job, &info))
-		is_child = is_child || info.ssi_signo == SIGCHLD;
+	/* What is sent to guard itself is not obeyed: front speaks for the job.
+	 */
+	while (hf_job_next_signal(job, &info)) {
+		const int number = (int)info.ssi_signo;
+
+		is_child = is_child || number == SIGCHLD;
+		if (!hooks->signalled || (number != SIGIO && number < SIGRTMIN))
+			continue;
+		hooks->signalled(hooks->context, job, number, info.ssi_fd);
+		told = number;
+	}
+	if (told != 0)
+		hooks->signalled(hooks->context, job, told, -1);
 	if (is_child)
 		reap(guard);
 }
@@ -365,25 +417,37 @@ static void check_times(struct guard *guard)
 	}
 }
 
+static bool has_events(const struct pollfd *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i].revents)
+			return true;
+	return false;
+}
+
 static void loop(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
 
 	while (guard->phase != PHASE_DONE) {
-		struct pollfd fds[4] = {
-			{ .fd = job->signal_fd, .events = POLLIN },
-			{ .fd = job->peer_fd, .events = POLLIN },
-			{ .fd = job->listen_fd, .events = POLLIN },
-			{ .fd = job->error_fd, .events = POLLIN },
+		struct pollfd fds[3 + HF_JOB_LISTEN_MAX] = {
+			{.fd = job->signal_fd, .events = POLLIN},
+			{.fd = job->peer_fd, .events = POLLIN},
+			{.fd = job->error_fd, .events = POLLIN},
 		};
 
-		if (poll(fds, 4, poll_timeout(guard)) < 0)
+		for (size_t i = 0; i < job->listen_count; i++)
+			fds[3 + i] = (struct pollfd){
+				.fd = job->listen_fds[i],
+				.events = POLLIN,
+			};
+		if (poll(fds, 3 + job->listen_count, poll_timeout(guard)) < 0)
 			continue;
-		if (fds[3].revents)
+		if (fds[2].revents)
 			take_exec_error(job);
 		/* Events before the exit they led to. */
-		if (fds[2].revents)
+		if (has_events(fds + 3, job->listen_count))
 			hooks->ready(hooks->context, job);
 		if (fds[1].revents)
 			take_message(guard);
@@ -401,17 +465,17 @@ static void give_up(struct hf_job *job, const struct hf_error *err)
 		(void)kill(job->command, SIGKILL);
 		(void)waitpid(job->command, NULL, 0);
 	}
-	hf_message_send(job->peer_fd,
-			&(struct hf_message){ .kind = HF_MESSAGE_FAILED,
-					      .error = *err });
+	hf_message_send(
+		job->peer_fd,
+		&(struct hf_message){.kind = HF_MESSAGE_FAILED, .error = *err});
 }
 
 _Noreturn void hf_job_guard(struct hf_job *job)
 {
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
-	struct guard guard = { .job = job };
-	struct hf_message message = { .kind = HF_MESSAGE_ENDED };
-	struct hf_error err = { 0 };
+	struct guard guard = {.job = job};
+	struct hf_message message = {.kind = HF_MESSAGE_ENDED};
+	struct hf_error err = {0};
 
 	job->guard = getpid();
 	if (start(job, &err) < 0) {

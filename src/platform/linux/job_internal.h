@@ -17,6 +17,9 @@
 /* Exit status of a child that never became the command; nobody sees it. */
 #define HF_EXIT_NEVER_STARTED	127
 
+/* How many descriptors hooks can listen to. */
+#define HF_JOB_LISTEN_MAX 4
+
 /* What front and guard tell each other; one packet each. */
 enum hf_message_kind {
 	HF_MESSAGE_FAILED,	/* guard: arming failed; error */
@@ -46,7 +49,10 @@ struct hf_job {
 	int alive_fd;		/* a pipe: guard holds its end while it lives */
 	int go_fd;		/* guard: says "go" to the held command */
 	int error_fd;		/* guard: why the command was not executed */
-	int listen_fd;
+	int gate_socket_fd; /* guard: the listener comes through it */
+	int listen_fds[HF_JOB_LISTEN_MAX];
+	size_t listen_count;
+	int gate_fd; /* the listener; or why there is none, -errno */
 	int proc_fd;		/* /proc as it was before the command */
 	int64_t alarm_ns;
 	pid_t front;
@@ -73,15 +79,20 @@ void hf_job_start_canary(struct hf_job *job);
 void hf_job_end_canary(struct hf_job *job);
 
 /*
- * Has the calling process's group a member whose parent could continue it: one of
- * the same session in another group (POSIX: the group is not orphaned)?  Guard
- * is such a parent for the kernel, and must not count.
+ * Has the calling process's group a member whose parent could continue it: one
+ * of the same session in another group (POSIX: the group is not orphaned)?
+ * Guard is such a parent for the kernel, and must not count.
  */
 bool hf_process_has_job_control(void);
 
 void hf_message_send(int fd, const struct hf_message *message);
 /* 1 with a message, 0 when the other end is gone. */
 int hf_message_receive(int fd, struct hf_message *ret_message);
+/* The same with a descriptor (-1: none), which the receiver owns. */
+void hf_message_send_with(int fd, const struct hf_message *message,
+			  int attached_fd);
+int hf_message_receive_with(int fd, struct hf_message *ret_message,
+			    int *ret_attached_fd);
 
 /* The next signal; false when there is none. */
 bool hf_job_next_signal(const struct hf_job *job,
@@ -101,8 +112,8 @@ MUST_CHECK int hf_tree_processes(int proc_fd,
 /* Send a signal to each; how many got it. */
 size_t hf_tree_signal(const struct hf_processes *processes, int signal);
 /*
- * End all descendants: stopped first so that none can fork away, then killed and
- * reaped, again until there is no child or the bound is reached.
+ * End all descendants: stopped first so that none can fork away, then killed
+ * and reaped, again until there is no child or the bound is reached.
  * ended(context, pid, status) is told of each that was reaped.  Returns how
  * many are still there.
  */
