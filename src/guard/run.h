@@ -5,6 +5,8 @@
  *	session.c	run the job, the result
  *	run_record.c	record the tree, begin the journal
  *	run_arm.c	arm the watch
+ *	run_gate.c	ask before calls go on; refusals into violations
+ *	run_gate_set.c	what the gate protects
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
  *	run_store.c	is the store at the end what it was
@@ -31,6 +33,8 @@ struct hf_run_store {
 	struct hf_stat *pack_stats;	/* of each */
 };
 
+struct hf_run_gate;
+
 struct hf_run {
 	struct hf_session session;
 	struct hf_project *project;
@@ -38,6 +42,8 @@ struct hf_run {
 	struct hf_scan_options scan;
 	struct hf_journal journal;
 	struct hf_run_store store;
+	/* -- the gate, in guard; NULL when there is none -- */
+	struct hf_run_gate *gate;
 	/* -- the watch, in guard -- */
 	struct hf_watch *watch;
 	struct hf_place *places;
@@ -68,6 +74,29 @@ void hf_run_alarm(void *context, struct hf_job *job);
 void hf_run_watch_again(struct hf_run *run);
 /* Read what is still in the queue. */
 void hf_run_drain(struct hf_run *run);
+
+/* -- run_gate.c -- */
+
+/* Once the tree was looked at again.  A gate that is not to be had is a failure
+ * only where it is required. */
+MUST_CHECK int hf_run_arm_gate(struct hf_run *run, struct hf_job *job,
+			       struct hf_error *err);
+/* What the gate has seen since; job is NULL at the end. */
+void hf_run_take_gate(struct hf_run *run, struct hf_job *job);
+/* An entry is another file now: it is protected from here on. */
+void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
+		       const struct hf_stat *now);
+/* Who had the entry open for reading and writing: of one, *ret_culprit and its
+ * test; else candidates for the violation.  0, or how many there were. */
+size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
+			   struct hf_violation *violation);
+
+/* -- run_gate_set.c -- */
+
+struct hf_decide_set;
+MUST_CHECK int hf_run_fill_set(const struct hf_run *run,
+			       struct hf_decide_set *set,
+			       struct hf_error *err);
 
 /* -- run_store.c -- */
 
@@ -102,6 +131,10 @@ void hf_run_adopt(struct hf_run *run);
 struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 				 const char *rule, const char *operation,
 				 const struct hf_entry *before);
+/* The same of an attempt that the gate refused. */
+struct hf_violation *hf_run_note_attempt(struct hf_run *run,
+					 const struct hf_attempt *attempt,
+					 uint64_t count);
 /* The policy lets the command change this entry. */
 static inline bool hf_run_is_allowed(const struct hf_delta *delta)
 {

@@ -22,7 +22,7 @@ void hf_run_fail(struct hf_run *run, const struct hf_error *err)
 void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	struct hf_error err = { 0 };
+	struct hf_error err = {0};
 
 	if (run->journal.fd < 0)
 		return;
@@ -31,9 +31,11 @@ void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
 	hf_text_encode("rule", violation->rule, &text);
 	hf_buffer_printf(&text,
 			 ",\"operation\":\"%s\",\"change\":\"%s\","
-			 "\"count\":%" PRIu64 ",\"time\":\"",
+			 "\"landed\":%s,\"count\":%" PRIu64 ",\"time\":\"",
 			 violation->operation,
-			 hf_change_name(violation->change), violation->count);
+			 hf_change_name(violation->change),
+			 violation->has_landed ? "true" : "false",
+			 violation->count);
 	hf_time_encode(violation->time_ns, &text);
 	hf_buffer_add_text(&text, "\"");
 	if (violation->has_after) {
@@ -61,7 +63,7 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 {
 	struct hf_violations *const violations = &run->session.violations;
 	struct hf_violation *violation;
-	struct hf_error err = { 0 };
+	struct hf_error err = {0};
 
 	violation = hf_violations_note(violations, path, rule, operation,
 				       before, hf_system_time_ns());
@@ -70,7 +72,6 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 		hf_run_fail(run, &err);
 		return NULL;
 	}
-	violation->has_landed = true;
 	/* One write is several events. */
 	if (violation->count > 0 && violation->burst_ns == run->burst_ns)
 		return violation;
@@ -91,7 +92,32 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 	return violation;
 }
 
-/* -- what guard saw --------------------------------------------------------- */
+struct hf_violation *hf_run_note_attempt(struct hf_run *run,
+					 const struct hf_attempt *attempt,
+					 uint64_t count)
+{
+	struct hf_violation *const violation = hf_violations_note_attempt(
+		&run->session.violations, attempt);
+	struct hf_error err = { 0 };
+	uint64_t before;
+
+	if (!violation) {
+		(void)hf_fail_memory(&err);
+		hf_run_fail(run, &err);
+		return NULL;
+	}
+	before = violation->count;
+	violation->count += count;
+	/* When the count gets one more bit: often enough, and never a flood. */
+	if (before == 0 || before / 2 + 1 <= violation->count / 2)
+		hf_run_journal(run, violation);
+	if (before == 0)
+		tell(run, violation);
+	return violation;
+}
+
+/* -- what guard saw ---------------------------------------------------------
+ */
 
 static unsigned change_named(const char *name)
 {
@@ -105,7 +131,7 @@ static void adopt_after(struct hf_run *run, struct hf_violation *violation,
 			const hf_json_value *after)
 {
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
-	struct hf_error ignored = { 0 };
+	struct hf_error ignored = {0};
 
 	violation->has_after =
 		after && hf_entry_decode(after, &tree, &ignored) == 0 &&
@@ -132,8 +158,7 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 			   hf_json_get(record, "path_bytes"), arena,
 			   &path) < 0 ||
 	    hf_text_decode(hf_json_get(record, "rule"),
-			   hf_json_get(record, "rule_bytes"), arena,
-			   &rule) < 0)
+			   hf_json_get(record, "rule_bytes"), arena, &rule) < 0)
 		return;
 	violation = hf_violations_note(
 		violations, path, rule, operation,
@@ -143,8 +168,8 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 	violation->has_landed = true;
 	if (!hf_json_number(hf_json_get(record, "count"), &violation->count))
 		violation->count = 1;
-	violation->change |= change_named(
-		hf_json_string(hf_json_get(record, "change")));
+	violation->change |=
+		change_named(hf_json_string(hf_json_get(record, "change")));
 	adopt_after(run, violation, hf_json_get(record, "after"));
 }
 
@@ -157,9 +182,9 @@ static void adopt_kept(struct hf_run *run, const struct hf_kept_record *kept)
 	if (kept->kept_path[0] == '\0')
 		return;
 	for (; violation; violation = violation->next) {
-		violation->kept = hf_arena_copy(&violations->arena,
-						kept->kept_path,
-						strlen(kept->kept_path));
+		violation->kept =
+			hf_arena_copy(&violations->arena, kept->kept_path,
+				      strlen(kept->kept_path));
 		violation->kept_count++;
 	}
 }
@@ -168,7 +193,7 @@ void hf_run_adopt(struct hf_run *run)
 {
 	cleanup_session_record struct hf_session_record record =
 		HF_SESSION_RECORD_INIT;
-	struct hf_error ignored = { 0 };
+	struct hf_error ignored = {0};
 	const char *line;
 
 	if (hf_journal_read(&run->project->store, &run->journal.name, &record,

@@ -102,6 +102,8 @@ MUST_CHECK int hf_directory_open(int dir_fd, struct hf_directory **ret);
 MUST_CHECK int hf_directory_next(struct hf_directory *directory,
 				 const char **ret_name,
 				 enum hf_kind *ret_kind);
+/* The inode of the name that came last, as the listing tells it. */
+uint64_t hf_directory_inode(const struct hf_directory *directory);
 void hf_directory_close(struct hf_directory **directory);
 #define cleanup_directory CLEANUP(hf_directory_close)
 

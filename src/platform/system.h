@@ -51,4 +51,14 @@ void hf_mutex_lock(struct hf_mutex *mutex);
 void hf_mutex_unlock(struct hf_mutex *mutex);
 void hf_mutex_free(struct hf_mutex **mutex);
 
+/* What a thread rings and another one polls. */
+struct hf_bell;
+#define cleanup_bell CLEANUP(hf_bell_free)
+MUST_CHECK int hf_bell_new(struct hf_bell **ret_bell);
+/* Readable once it was rung, until it is silenced. */
+int hf_bell_fd(const struct hf_bell *bell);
+void hf_bell_ring(struct hf_bell *bell);
+void hf_bell_silence(struct hf_bell *bell);
+void hf_bell_free(struct hf_bell **bell);
+
 #endif /* HF_PLATFORM_SYSTEM_H */

@@ -11,6 +11,7 @@
 
 struct hf_directory {
 	DIR *stream;
+	uint64_t inode;
 };
 
 int hf_directory_open(int dir_fd, struct hf_directory **ret)
@@ -53,9 +54,15 @@ int hf_directory_next(struct hf_directory *directory, const char **ret_name,
 			return -errno;
 	} while (is_dot_or_dot_dot(entry->d_name));
 
+	directory->inode = entry->d_ino;
 	*ret_name = entry->d_name;
 	*ret_kind = hf_file_kind((mode_t)DTTOIF(entry->d_type));
 	return 1;
+}
+
+uint64_t hf_directory_inode(const struct hf_directory *directory)
+{
+	return directory->inode;
 }
 
 void hf_directory_close(struct hf_directory **directory)

@@ -5,7 +5,6 @@
  */
 #include "platform/gate.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -11,40 +11,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "platform/linux/file_internal.h"
 #include "platform/linux/gate_internal.h"
-
-#define NS_PER_SECOND INT64_C(1000000000)
-
-static enum hf_kind kind_of(mode_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return HF_KIND_FILE;
-	case S_IFDIR:
-		return HF_KIND_DIRECTORY;
-	case S_IFLNK:
-		return HF_KIND_LINK;
-	case S_IFIFO:
-		return HF_KIND_FIFO;
-	case S_IFSOCK:
-		return HF_KIND_SOCKET;
-	case S_IFCHR:
-		return HF_KIND_CHARACTER_DEVICE;
-	default:
-		return HF_KIND_BLOCK_DEVICE;
-	}
-}
 
 /* As hf_file_stat() has it; what a decision needs. */
 void gate_to_stat(const struct stat *from, struct hf_stat *to)
 {
-	const struct timespec *const time = &from->st_mtim;
-
 	*to = (struct hf_stat){
-		.kind = kind_of(from->st_mode),
+		.kind = hf_file_kind(from->st_mode),
 		.mode = from->st_mode & 07777u,
 		.uid = from->st_uid,
 		.gid = from->st_gid,
@@ -52,12 +28,8 @@ void gate_to_stat(const struct stat *from, struct hf_stat *to)
 		.size = (uint64_t)from->st_size,
 		.dev = from->st_dev,
 		.ino = from->st_ino,
+		.mtime_ns = hf_file_time_ns(&from->st_mtim),
 	};
-	if (__builtin_mul_overflow((int64_t)time->tv_sec, NS_PER_SECOND,
-				   &to->mtime_ns) ||
-	    __builtin_add_overflow(to->mtime_ns, (int64_t)time->tv_nsec,
-				   &to->mtime_ns))
-		to->mtime_ns = INT64_MAX;
 }
 
 /* Might a look from here see something else than the caller would? */

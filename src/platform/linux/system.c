@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -236,4 +237,46 @@ void hf_mutex_free(struct hf_mutex **mutex)
 	if (*mutex)
 		(void)pthread_mutex_destroy(&(*mutex)->mutex);
 	hf_free_pointee(mutex);
+}
+
+struct hf_bell {
+	int fd;
+};
+
+int hf_bell_new(struct hf_bell **ret_bell)
+{
+	cleanup_free struct hf_bell *bell = malloc(sizeof(*bell));
+
+	if (!bell)
+		return -ENOMEM;
+	bell->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (bell->fd < 0)
+		return -errno;
+	*ret_bell = take_ptr(&bell);
+	return 0;
+}
+
+int hf_bell_fd(const struct hf_bell *bell)
+{
+	return bell->fd;
+}
+
+void hf_bell_ring(struct hf_bell *bell)
+{
+	/* It cannot be rung more often than a number counts. */
+	(void)eventfd_write(bell->fd, 1);
+}
+
+void hf_bell_silence(struct hf_bell *bell)
+{
+	eventfd_t count;
+
+	(void)eventfd_read(bell->fd, &count);
+}
+
+void hf_bell_free(struct hf_bell **bell)
+{
+	if (*bell)
+		hf_file_close_quietly(&(*bell)->fd);
+	hf_free_pointee(bell);
 }

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate in a run.
+ *
+ * The gate's thread decides, looks at who asks, answers, and leaves what
+ * happened in a list; the main thread, told by a bell, turns that into
+ * violations, the journal and the report.  So nobody waits at the gate for a
+ * disk.
+ *
+ * Opens for reading and writing that were let through are remembered by entry:
+ * they are who may have written to it.
+ */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/fail.h"
+#include "guard/run_gate_internal.h"
+#include "platform/system.h"
+#include "platform/task.h"
+
+/* So many who were met last are compared with before one more is kept. */
+#define CULPRITS_COMPARED 64u
+
+/* -- who ---------- */
+
+static bool is_same_program(const struct hf_culprit *culprit,
+			    const struct hf_task *task)
+{
+	const struct hf_process *const a = &culprit->process;
+	const struct hf_process *const b = &task->process;
+
+	return a->pid == b->pid && culprit->tid == task->tid &&
+	       strcmp(culprit->exe, task->exe) == 0 &&
+	       strcmp(culprit->cwd, task->cwd) == 0 &&
+	       a->command_line_len == b->command_line_len &&
+	       (a->command_line_len == 0 ||
+		memcmp(a->command_line, b->command_line, a->command_line_len) ==
+			0);
+}
+
+static const struct hf_culprit *keep_culprit(struct hf_run_gate *gate,
+					     const struct hf_task *task)
+{
+	const size_t count = gate->culprit_count;
+	struct hf_culprit *culprit;
+
+	for (size_t i = count; i > 0 && count - i < CULPRITS_COMPARED; i--)
+		if (is_same_program(gate->culprits[i - 1], task))
+			return gate->culprits[i - 1];
+	if (count == gate->culprit_capacity) {
+		const size_t capacity = count ? 2 * count : 16;
+		struct hf_culprit **const culprits = reallocarray(
+			gate->culprits, capacity, sizeof(*culprits));
+
+		if (!culprits)
+			return NULL;
+		gate->culprits = culprits;
+		gate->culprit_capacity = capacity;
+	}
+	culprit = hf_culprit_keep(&gate->arena, task);
+	if (culprit)
+		gate->culprits[gate->culprit_count++] = culprit;
+	return culprit;
+}
+
+/* -- the gate's thread ---------- */
+
+static const char *copy(struct hf_run_gate *gate, const char *text)
+{
+	return text ? hf_arena_copy(&gate->arena, text, strlen(text)) : NULL;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool gate_event_is_same(const struct gate_event *a, const struct gate_event *b)
+{
+	return a->kind == b->kind && a->effect == b->effect &&
+	       a->entry == b->entry && a->culprit == b->culprit && a->culprit &&
+	       is_same_text(a->path, b->path) &&
+	       is_same_text(a->operation, b->operation) &&
+	       is_same_text(a->detail, b->detail) &&
+	       is_same_text(a->test, b->test);
+}
+
+static struct gate_event *keep_event(struct hf_run_gate *gate,
+				     const struct gate_event *event)
+{
+	struct gate_event *const kept =
+		hf_arena_alloc(&gate->arena, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	*kept = *event;
+	kept->path = copy(gate, event->path);
+	kept->rule = copy(gate, event->rule);
+	kept->operation = copy(gate, event->operation);
+	kept->detail = copy(gate, event->detail);
+	kept->test = copy(gate, event->test);
+	return kept;
+}
+
+/* A loop that is refused again and again is one event until it is taken. */
+static void leave_event(struct hf_run_gate *gate,
+			const struct gate_event *event)
+{
+	struct gate_event *kept = NULL;
+	bool is_repeat;
+
+	hf_mutex_lock(gate->mutex);
+	is_repeat = gate->last && gate_event_is_same(gate->last, event);
+	if (is_repeat)
+		gate->last->count++;
+	hf_mutex_unlock(gate->mutex);
+	if (is_repeat)
+		return;
+	kept = keep_event(gate, event);
+	hf_mutex_lock(gate->mutex);
+	if (!kept) {
+		gate->is_full = true;
+	} else if (gate->last) {
+		gate->last->next = kept;
+		gate->last = kept;
+	} else {
+		gate->first = kept;
+		gate->last = kept;
+	}
+	hf_mutex_unlock(gate->mutex);
+	hf_bell_ring(gate->bell);
+}
+
+/* Who waits there, in which test, and what it was about to do. */
+static void describe(struct hf_run_gate *gate,
+		     const struct hf_gate_question *question,
+		     struct gate_event *event, struct hf_buffer *detail)
+{
+	struct hf_suspect *const suspect = &gate->suspect;
+
+	event->count = 1;
+	event->time_ns = hf_system_time_ns();
+	event->operation = hf_gate_question_call(question)->name;
+	hf_gate_describe(question, detail);
+	event->detail = detail->data ? detail->data : "";
+	if (hf_culprit_look(gate->tasks, hf_gate_question_tid(question),
+			    suspect) < 0)
+		return;
+	event->culprit = keep_culprit(gate, suspect->task);
+	event->test = suspect->has_test ? suspect->test : NULL;
+	event->is_test_exact = suspect->has_test && suspect->is_test_exact;
+}
+
+static void leave_decision(struct hf_run_gate *gate,
+			   const struct hf_gate_question *question,
+			   enum gate_event_kind kind)
+{
+	cleanup_buffer struct hf_buffer detail = HF_BUFFER_INIT;
+	struct gate_event event = {
+		.kind = kind,
+		.entry = gate->decision.entry,
+		.takes_all = gate->decision.takes_all,
+		.path = gate->decision.path,
+		.rule = gate->decision.rule,
+	};
+
+	describe(gate, question, &event, &detail);
+	/* Its number may have been another one's while we looked. */
+	if (hf_gate_is_waiting(question))
+		leave_event(gate, &event);
+}
+
+static int judge(void *context, struct hf_gate_question *question)
+{
+	struct hf_run_gate *const gate = context;
+	struct hf_decision *const decision = &gate->decision;
+	enum hf_verdict verdict;
+
+	for (;;) {
+		hf_mutex_lock(gate->mutex);
+		verdict = hf_decide(&gate->set, hf_gate_question_call(question),
+				    decision);
+		hf_mutex_unlock(gate->mutex);
+		if (verdict != HF_VERDICT_ASK)
+			break;
+		hf_gate_learn(question, decision->place, decision->fact);
+	}
+	if (verdict == HF_VERDICT_PASS)
+		return 0;
+	leave_decision(gate, question,
+		       verdict == HF_VERDICT_REFUSE ? GATE_EVENT_REFUSED
+						    : GATE_EVENT_OBSERVED);
+	return verdict == HF_VERDICT_REFUSE ? EACCES : 0;
+}
+
+static void take_effect(void *context, struct hf_gate_question *question,
+			enum hf_gate_effect effect)
+{
+	struct hf_run_gate *const gate = context;
+	cleanup_buffer struct hf_buffer detail = HF_BUFFER_INIT;
+	struct gate_event event = {.kind = GATE_EVENT_EFFECT, .effect = effect};
+
+	if (hf_culprit_look(gate->tasks, hf_gate_question_tid(question),
+			    &gate->suspect) < 0)
+		return;
+	event.count = 1;
+	event.culprit = keep_culprit(gate, gate->suspect.task);
+	leave_event(gate, &event);
+}
+
+/* -- arming ---------- */
+
+static const char *why_not(int rc)
+{
+	switch (rc) {
+	case -EBUSY:
+		return "the command is below another gate already";
+	case -ENOSYS:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return "the kernel has no seccomp notification";
+	case -EACCES:
+	case -EPERM:
+		return "this user may not install a filter";
+	case -EMFILE:
+	case -ENFILE:
+		return "no descriptor is left";
+	case -ENOMEM:
+		return "out of memory";
+	default:
+		return "the filter cannot be installed";
+	}
+}
+
+static void gate_free(struct hf_run_gate **gate)
+{
+	struct hf_run_gate *const it = *gate;
+
+	*gate = NULL;
+	if (!it)
+		return;
+	hf_decide_set_done(&it->set);
+	hf_tasks_free(&it->tasks);
+	hf_bell_free(&it->bell);
+	hf_mutex_free(&it->mutex);
+	free(it);
+}
+
+static int start(struct hf_run *run, struct hf_job *job, struct hf_error *err)
+{
+	__attribute__((cleanup(gate_free))) struct hf_run_gate *gate =
+		calloc(1, sizeof(*gate));
+	const struct hf_gate_hooks hooks = {
+		.context = gate,
+		.judge = judge,
+		.effect = take_effect,
+	};
+	uint64_t pid;
+	uint64_t start_time;
+	int rc;
+
+	if (!gate)
+		return hf_fail_memory(err);
+	gate->run = run;
+	rc = hf_run_fill_set(run, &gate->set, err);
+	if (rc < 0)
+		return rc;
+	hf_process_self(&pid, &start_time);
+	rc = hf_mutex_new(&gate->mutex);
+	if (rc == 0)
+		rc = hf_bell_new(&gate->bell);
+	if (rc == 0)
+		rc = hf_tasks_new(hf_job_proc(job), (int64_t)pid, &gate->tasks);
+	if (rc == 0)
+		rc = hf_gate_start(hf_job_gate(job), hf_job_proc(job), &hooks);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot start the gate");
+	hf_job_listen(job, hf_bell_fd(gate->bell));
+	run->gate = take_ptr(&gate);
+	return 0;
+}
+
+int hf_run_arm_gate(struct hf_run *run, struct hf_job *job,
+		    struct hf_error *err)
+{
+	struct hf_session *const session = &run->session;
+	const enum hf_gate_mode mode = run->project->policy.gate;
+	int rc;
+
+	if (mode == HF_GATE_OFF)
+		return 0;
+	rc = hf_job_gate(job);
+	if (rc < 0) {
+		session->gate_why = why_not(rc);
+		if (mode != HF_GATE_REQUIRE)
+			return 0;
+		(void)hf_fail(err, HF_ERR_UNSUPPORTED,
+			      "cannot run: the gate is required, and %s",
+			      session->gate_why);
+		return hf_fail_hint(err,
+				    "holdfast doctor shows what holds here; "
+				    "with '--gate auto' changes are noticed, "
+				    "put back and fail the run");
+	}
+	rc = start(run, job, err);
+	if (rc < 0)
+		return rc;
+	session->gate = HF_LAYER_ON;
+	session->gate_why = NULL;
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate in a run, as its two threads share it:
+ *
+ *	run_gate.c		the gate's thread, and the start
+ *	run_gate_take.c		the main thread
+ */
+#ifndef HF_GUARD_RUN_GATE_INTERNAL_H
+#define HF_GUARD_RUN_GATE_INTERNAL_H
+
+#include "guard/culprit.h"
+#include "guard/decide.h"
+#include "guard/run.h"
+#include "platform/gate.h"
+
+struct hf_bell;
+struct hf_mutex;
+struct hf_tasks;
+
+enum gate_event_kind { GATE_EVENT_REFUSED, GATE_EVENT_OBSERVED, GATE_EVENT_EFFECT };
+
+/* What the gate's thread has seen; strings are in its arena. */
+struct gate_event {
+	struct gate_event *next;
+	enum gate_event_kind kind;
+	enum hf_gate_effect effect;
+	const struct hf_entry *entry;
+	bool takes_all;
+	const char *path;
+	const char *rule;
+	const char *operation;
+	const char *detail;
+	const struct hf_culprit *culprit; /* NULL: it could not be seen */
+	const char *test;
+	bool is_test_exact;
+	uint64_t count;
+	int64_t time_ns;
+};
+
+struct hf_run_gate {
+	struct hf_run *run;
+	struct hf_mutex *mutex; /* over set and the events */
+	struct hf_bell *bell;
+	struct hf_decide_set set;
+	struct gate_event *first; /* not taken yet, oldest first */
+	struct gate_event *last;
+	bool is_full; /* an event was lost: no memory */
+	/* -- the gate's thread alone -- */
+	struct hf_tasks *tasks;
+	struct hf_decision decision;
+	struct hf_suspect suspect;
+	struct hf_arena arena;
+	struct hf_culprit **culprits;
+	size_t culprit_count;
+	size_t culprit_capacity;
+	/* -- the main thread alone -- */
+	const struct gate_event **observed;
+	size_t observed_count;
+	size_t observed_capacity;
+};
+
+/* The same done by the same in the same test. */
+bool gate_event_is_same(const struct gate_event *a, const struct gate_event *b);
+
+#endif /* HF_GUARD_RUN_GATE_INTERNAL_H */

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* What the gate has seen becomes violations, and who is known to have opened
+ * what. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "guard/run_gate_internal.h"
+#include "platform/system.h"
+
+static void note_refused(struct hf_run *run, const struct gate_event *event,
+			 const char *path, const char *rule,
+			 const struct hf_entry *entry)
+{
+	(void)hf_run_note_attempt(run,
+				  &(struct hf_attempt){
+					  .path = path,
+					  .rule = rule,
+					  .operation = event->operation,
+					  .detail = event->detail,
+					  .before = entry,
+					  .culprit = event->culprit,
+					  .test = event->test,
+					  .is_test_exact = event->is_test_exact,
+					  .time_ns = event->time_ns,
+				  },
+				  event->count);
+}
+
+/* A directory was about to go, with all that is protected in it. */
+static void note_all_beneath(struct hf_run *run, const struct gate_event *event)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
+	const char *const root = run->project->root;
+	const bool is_whole = strcmp(event->path, ".") == 0 ||
+			      strcmp(event->path, root) == 0 ||
+			      hf_path_is_beneath(root, event->path);
+	size_t count = 0;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *const entry = &tree->entries[i];
+		const bool is_relative = !hf_path_is_absolute(entry->path);
+
+		if (entry->role != HF_ROLE_PROTECTED ||
+		    entry->stat.kind == HF_KIND_ABSENT ||
+		    !((is_whole && is_relative) ||
+		      strcmp(entry->path, event->path) == 0 ||
+		      hf_path_is_beneath(entry->path, event->path)))
+			continue;
+		note_refused(run, event, entry->path, entry->rule, entry);
+		count++;
+	}
+	if (count == 0)
+		note_refused(run, event, event->path, event->rule,
+			     event->entry);
+}
+
+static void remember_open(struct hf_run_gate *gate,
+			  const struct gate_event *event)
+{
+	for (size_t i = 0; i < gate->observed_count; i++)
+		if (gate_event_is_same(gate->observed[i], event))
+			return;
+	if (gate->observed_count == gate->observed_capacity) {
+		const size_t capacity = gate->observed_capacity
+						? 2 * gate->observed_capacity
+						: 16;
+		const struct gate_event **const observed = reallocarray(
+			gate->observed, capacity, sizeof(*observed));
+
+		if (!observed) {
+			gate->is_full = true;
+			return;
+		}
+		gate->observed = observed;
+		gate->observed_capacity = capacity;
+	}
+	gate->observed[gate->observed_count++] = event;
+}
+
+static const char *effect_text(enum hf_gate_effect effect)
+{
+	switch (effect) {
+	case HF_GATE_NOT_JUDGED:
+		return "a call was refused, since the program's memory cannot "
+		       "be read";
+	case HF_GATE_NO_IO_URING:
+		return "io_uring was refused";
+	case HF_GATE_NO_LISTENER:
+		return "a second seccomp listener was refused";
+	case HF_GATE_NO_PRIVILEGE:
+		return "a setuid program ran without its privilege";
+	case HF_GATE_TRACED:
+		break;
+	}
+	return "a program was traced";
+}
+
+static void note_effect(struct hf_run *run, const struct gate_event *event)
+{
+	struct hf_session *const session = &run->session;
+	const char *const what = effect_text(event->effect);
+	struct hf_side_effect *effects = session->side_effects;
+
+	for (size_t i = 0; i < session->side_effect_count; i++)
+		if (strcmp(effects[i].what, what) == 0 &&
+		    strcmp(effects[i].process.comm,
+			   event->culprit->process.comm) == 0) {
+			effects[i].count += event->count;
+			return;
+		}
+	effects = reallocarray(effects, session->side_effect_count + 1,
+			       sizeof(*effects));
+	if (!effects)
+		return;
+	session->side_effects = effects;
+	effects[session->side_effect_count++] = (struct hf_side_effect){
+		.what = what,
+		.process = event->culprit->process,
+		.count = event->count,
+	};
+}
+
+static void take_event(struct hf_run *run, struct hf_job *job,
+		       const struct gate_event *event)
+{
+	switch (event->kind) {
+	case GATE_EVENT_REFUSED:
+		if (event->takes_all)
+			note_all_beneath(run, event);
+		else
+			note_refused(run, event, event->path, event->rule,
+				     event->entry);
+		if (job && run->options->fail_fast)
+			hf_job_stop(job);
+		break;
+	case GATE_EVENT_OBSERVED:
+		remember_open(run->gate, event);
+		break;
+	case GATE_EVENT_EFFECT:
+		if (event->culprit)
+			note_effect(run, event);
+		break;
+	}
+}
+
+void hf_run_take_gate(struct hf_run *run, struct hf_job *job)
+{
+	struct hf_run_gate *const gate = run->gate;
+	struct gate_event *event;
+	bool is_full;
+
+	if (!gate)
+		return;
+	hf_bell_silence(gate->bell);
+	hf_mutex_lock(gate->mutex);
+	event = gate->first;
+	is_full = gate->is_full;
+	gate->first = NULL;
+	gate->last = NULL;
+	hf_mutex_unlock(gate->mutex);
+	for (; event; event = event->next)
+		take_event(run, job, event);
+	if (is_full) {
+		struct hf_error err = {0};
+
+		(void)hf_fail_memory(&err);
+		hf_run_fail(run, &err);
+	}
+}
+
+void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
+		       const struct hf_stat *now)
+{
+	struct hf_run_gate *const gate = run->gate;
+	int rc;
+
+	if (!gate)
+		return;
+	hf_mutex_lock(gate->mutex);
+	rc = hf_decide_set_note(&gate->set, entry, now->dev, now->ino);
+	gate->is_full = gate->is_full || rc < 0;
+	hf_mutex_unlock(gate->mutex);
+}
+
+size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
+			   struct hf_violation *violation)
+{
+	const struct hf_run_gate *const gate = run->gate;
+	cleanup_free struct hf_process *found = NULL;
+	struct hf_processes processes = HF_PROCESSES_INIT;
+	const struct gate_event *one = NULL;
+
+	if (!gate || gate->observed_count == 0)
+		return 0;
+	found = calloc(gate->observed_count, sizeof(*found));
+	if (!found)
+		return 0;
+	for (size_t i = 0; i < gate->observed_count; i++) {
+		const struct gate_event *const event = gate->observed[i];
+
+		if (event->entry != entry || !event->culprit)
+			continue;
+		one = event;
+		found[processes.count++] = event->culprit->process;
+	}
+	if (processes.count == 1) {
+		violation->culprit = one->culprit;
+		violation->test = one->test;
+		violation->is_test_exact = false;
+		return 1;
+	}
+	processes.items = found;
+	if (processes.count > 0 &&
+	    hf_violations_set_candidates(&run->session.violations, violation,
+					 &processes) < 0)
+		return 0;
+	return processes.count;
+}
