@@ -9,103 +9,9 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/encode.h"
-#include "base/text.h"
 #include "base/version.h"
 #include "core/compare.h"
-#include "core/entry_text.h"
 #include "report/text.h"
-
-void hf_report_json_text(const char *text, struct hf_buffer *out)
-{
-	if (text == NULL)
-		hf_buffer_add_text(out, "null");
-	else
-		hf_buffer_add_json(out, text, strlen(text));
-}
-
-void hf_report_json_time(int64_t unix_ns, struct hf_buffer *out)
-{
-	struct hf_short_text text;
-
-	hf_report_json_text(
-		unix_ns == 0 ? NULL : hf_format_time(&text, unix_ns), out);
-}
-
-void hf_report_json_strings(const char *const *strings, struct hf_buffer *out)
-{
-	hf_buffer_add_text(out, "[");
-	for (size_t i = 0; strings != NULL && strings[i] != NULL; i++) {
-		hf_buffer_add_text(out, i == 0 ? "" : ", ");
-		hf_report_json_text(strings[i], out);
-	}
-	hf_buffer_add_text(out, "]");
-}
-
-void hf_report_json_path(const char *path, struct hf_buffer *out)
-{
-	const size_t len = strlen(path);
-
-	hf_buffer_add_text(out, "\"path\": ");
-	hf_buffer_add_json(out, path, len);
-	hf_buffer_add_text(out, ", \"path_bytes\": ");
-	if (hf_is_utf8(path, len)) {
-		hf_buffer_add_text(out, "null");
-		return;
-	}
-	hf_buffer_add_text(out, "\"");
-	hf_base64_encode(out, path, len);
-	hf_buffer_add_text(out, "\"");
-}
-
-void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out)
-{
-	char hash[HF_HASH_TEXT];
-
-	if (entry == NULL || entry->stat.kind == HF_KIND_ABSENT) {
-		hf_buffer_add_text(out, "{\"kind\": \"absent\"}");
-		return;
-	}
-	hf_buffer_printf(out, "{\"kind\": \"%s\"",
-			 hf_kind_name(entry->stat.kind));
-	if (entry->stat.kind == HF_KIND_FILE) {
-		hf_buffer_printf(out, ", \"size\": %" PRIu64 ", \"hash\": ",
-				 entry->stat.size);
-		hf_report_json_text(entry->has_hash ?
-					    hf_hash_format(&entry->hash, hash) :
-					    NULL,
-				    out);
-	}
-	if (entry->link != NULL) {
-		hf_buffer_add_text(out, ", \"link\": ");
-		hf_report_json_text(entry->link, out);
-	}
-	hf_buffer_printf(out, ", \"mode\": \"%04" PRIo32 "\"}",
-			 entry->stat.mode);
-}
-
-/* The words of a command line as the system keeps it: each ended by a NUL. */
-static void add_command_line(const struct hf_process *process,
-			     struct hf_buffer *out)
-{
-	const char *at = process->command_line;
-	size_t left = at == NULL ? 0 : process->command_line_len;
-	const char *separator = "";
-
-	hf_buffer_add_text(out, "[");
-	while (left > 0) {
-		const char *end = memchr(at, '\0', left);
-		const size_t len = end == NULL ? left : (size_t)(end - at);
-		const size_t step = end == NULL ? len : len + 1;
-
-		hf_buffer_add_text(out, separator);
-		hf_buffer_add_json(out, at, len);
-		separator = ", ";
-		at += step;
-		left -= step;
-	}
-	hf_buffer_add_text(out, "]");
-}
 
 static void add_candidates(const struct hf_violation *violation,
 			   struct hf_buffer *out)
@@ -118,10 +24,54 @@ static void add_candidates(const struct hf_violation *violation,
 				 i == 0 ? "" : ", ", process->pid);
 		hf_report_json_text(process->comm, out);
 		hf_buffer_add_text(out, ", \"argv\": ");
-		add_command_line(process, out);
+		hf_report_json_command_line(process, out);
 		hf_buffer_add_text(out, "}");
 	}
 	hf_buffer_add_text(out, "]");
+}
+
+/* A string that is empty or NULL when it could not be had. */
+static void add_known(const char *name, const char *text, struct hf_buffer *out)
+{
+	hf_buffer_printf(out, ", \"%s\": ", name);
+	hf_report_json_text(text == NULL || text[0] == '\0' ? NULL : text, out);
+}
+
+static void add_culprit(const struct hf_culprit *culprit, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "\"process\": ");
+	if (culprit == NULL) {
+		hf_buffer_add_text(out, "null, ");
+		return;
+	}
+	hf_buffer_printf(
+		out, "{\"pid\": %" PRId64 ", \"tid\": %" PRId64 ", \"comm\": ",
+		culprit->process.pid, culprit->tid);
+	hf_report_json_text(culprit->process.comm, out);
+	add_known("exe", culprit->exe, out);
+	hf_buffer_add_text(out, ", \"argv\": ");
+	hf_report_json_command_line(&culprit->process, out);
+	add_known("cwd", culprit->cwd, out);
+	hf_buffer_printf(out, ", \"inside\": %s, \"parents\": [",
+			 culprit->is_inside ? "true" : "false");
+	for (size_t i = 0; i < culprit->parent_count; i++) {
+		hf_buffer_printf(out, "%s{\"pid\": %" PRId64 ", \"argv\": ",
+				 i == 0 ? "" : ", ", culprit->parents[i].pid);
+		hf_report_json_command_line(&culprit->parents[i], out);
+		hf_buffer_add_text(out, "}");
+	}
+	hf_buffer_add_text(out, "]}, ");
+}
+
+static void add_test(const struct hf_violation *violation,
+		     struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "\"test\": ");
+	hf_report_json_text(violation->test, out);
+	hf_buffer_printf(out, ", \"test_certainty\": %s, ",
+			 violation->test == NULL    ? "null"
+			 : violation->is_test_exact ? "\"exact\""
+						    : "\"near\"");
 }
 
 static void add_bool(const char *name, bool value, struct hf_buffer *out)
@@ -129,7 +79,8 @@ static void add_bool(const char *name, bool value, struct hf_buffer *out)
 	hf_buffer_printf(out, "\"%s\": %s, ", name, value ? "true" : "false");
 }
 
-/* The command that helps: put it back, or bring back what was replaced. */
+/* The command that helps: put it back, or bring back what was replaced.  What
+ * was refused needs none. */
 static void add_fix(const struct hf_session *session,
 		    const struct hf_violation *violation, const char *location,
 		    struct hf_buffer *out)
@@ -140,6 +91,10 @@ static void add_fix(const struct hf_session *session,
 	if (violation->is_stuck && has_store)
 		hf_text_add_restore(&fix, session->project, NULL,
 				    violation->path, location);
+	else if (hf_report_can_go_back(violation) && has_store)
+		hf_text_add_restore(&fix, session->project,
+				    &session->snapshot.name, violation->path,
+				    location);
 	else if (hf_report_can_undo(violation) && has_store)
 		hf_text_add_undo(&fix, &session->name, location);
 	hf_buffer_add_text(out, "\"fix\": ");
@@ -164,6 +119,7 @@ static void add_violation(const struct hf_session *session,
 			 hf_change_name(violation->change));
 	add_bool("landed", violation->has_landed, out);
 	add_bool("restored", violation->is_restored, out);
+	add_bool("outside", violation->is_outside, out);
 	hf_buffer_add_text(out, "\"kept\": ");
 	hf_report_json_text(violation->kept, out);
 	hf_buffer_add_text(out, ", ");
@@ -181,8 +137,9 @@ static void add_violation(const struct hf_session *session,
 	hf_buffer_printf(
 		out, ", \"count\": %" PRIu64 ", \"time\": ", violation->count);
 	hf_report_json_time(violation->time_ns, out);
-	hf_buffer_add_text(out, ", \"test\": null, \"test_certainty\": null, "
-				"\"process\": null, ");
+	hf_buffer_add_text(out, ", ");
+	add_test(violation, out);
+	add_culprit(violation->culprit, out);
 	add_candidates(violation, out);
 	hf_buffer_add_text(out, "}");
 }
@@ -264,7 +221,7 @@ static void add_leftovers(const struct hf_session *session,
 
 		hf_buffer_printf(out, "%s{\"pid\": %" PRId64 ", \"argv\": ",
 				 i == 0 ? "" : ", ", process->pid);
-		add_command_line(process, out);
+		hf_report_json_command_line(process, out);
 		hf_buffer_printf(out, ", \"ended\": %s}",
 				 process->has_ended ? "true" : "false");
 	}
@@ -292,6 +249,65 @@ static void add_head(const struct hf_session *session, struct hf_buffer *out)
 	hf_buffer_add_text(out, ",\n");
 }
 
+/* Pid and argv; what is not known is null. */
+static void add_stranger(const struct hf_process *process,
+			 struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "\"pid\": ");
+	if (process->pid == 0)
+		hf_buffer_add_text(out, "null");
+	else
+		hf_buffer_printf(out, "%" PRId64, process->pid);
+	hf_buffer_add_text(out, ", \"argv\": ");
+	hf_report_json_command_line(process, out);
+}
+
+static void add_outside(const struct hf_session *session, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "  \"outside\": [");
+	for (size_t i = 0; i < session->outsider_count; i++) {
+		const struct hf_outsider *outsider = &session->outsiders[i];
+
+		hf_buffer_add_text(out, i == 0 ? "{" : ", {");
+		hf_report_json_path(outsider->path, out);
+		add_known("comm", outsider->process.comm, out);
+		hf_buffer_add_text(out, ", ");
+		add_stranger(&outsider->process, out);
+		hf_buffer_printf(out, ", \"changed\": %s}",
+				 outsider->has_changed ? "true" : "false");
+	}
+	hf_buffer_add_text(out, "],\n");
+}
+
+static void add_side_effects(const struct hf_session *session,
+			     struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "  \"side_effects\": [");
+	for (size_t i = 0; i < session->side_effect_count; i++) {
+		const struct hf_side_effect *effect = &session->side_effects[i];
+
+		hf_buffer_add_text(out,
+				   i == 0 ? "{\"what\": " : ", {\"what\": ");
+		hf_report_json_text(effect->what, out);
+		hf_buffer_add_text(out, ", ");
+		add_stranger(&effect->process, out);
+		hf_buffer_printf(out, ", \"count\": %" PRIu64 "}",
+				 effect->count);
+	}
+	hf_buffer_add_text(out, "],\n");
+}
+
+static void add_allowed(const struct hf_session *session, struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "  \"allowed\": [");
+	for (size_t i = 0; i < session->allowed_count; i++) {
+		hf_buffer_add_text(out, i == 0 ? "{" : ", {");
+		hf_report_json_path(session->allowed[i], out);
+		hf_buffer_add_text(out, "}");
+	}
+	hf_buffer_add_text(out, "],\n");
+}
+
 void hf_report_json(const struct hf_session *session, const char *location,
 		    size_t messages_lost, struct hf_buffer *out)
 {
@@ -304,13 +320,10 @@ void hf_report_json(const struct hf_session *session, const char *location,
 			 messages_lost, session->protected_count,
 			 session->verified_count);
 	add_leftovers(session, out);
-	hf_buffer_add_text(out, "  \"allowed\": [");
-	for (size_t i = 0; i < session->allowed_count; i++) {
-		hf_buffer_add_text(out, i == 0 ? "{" : ", {");
-		hf_report_json_path(session->allowed[i], out);
-		hf_buffer_add_text(out, "}");
-	}
-	hf_buffer_add_text(out, "],\n  \"outside\": [],\n  \"violations\": [");
+	add_allowed(session, out);
+	add_outside(session, out);
+	add_side_effects(session, out);
+	hf_buffer_add_text(out, "  \"violations\": [");
 	for (size_t i = 0; i < session->violations.count; i++) {
 		hf_buffer_add_text(out, i == 0 ? "\n    " : ",\n    ");
 		add_violation(session, session->violations.items[i], location,

@@ -28,6 +28,9 @@ void hf_report_json_path(const char *path, struct hf_buffer *out);
 void hf_report_json_entry(const struct hf_entry *entry, struct hf_buffer *out);
 /* A list of strings; strings is NULL-terminated, NULL is an empty list. */
 void hf_report_json_strings(const char *const *strings, struct hf_buffer *out);
+/* The words of a process's command line, as a list of strings. */
+void hf_report_json_command_line(const struct hf_process *process,
+				 struct hf_buffer *out);
 /* A string, or null for NULL. */
 void hf_report_json_text(const char *text, struct hf_buffer *out);
 /* RFC 3339 with nanoseconds, or null for 0. */

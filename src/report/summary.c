@@ -131,6 +131,12 @@ bool hf_report_can_undo(const struct hf_violation *violation)
 	       (violation->is_restored && violation->change != 0);
 }
 
+bool hf_report_can_go_back(const struct hf_violation *violation)
+{
+	return violation->is_outside && violation->change != 0 &&
+	       !(violation->change & HF_CHANGE_ADDED);
+}
+
 bool hf_report_is_store_gone(const struct hf_session *session)
 {
 	return session->is_store_lost &&

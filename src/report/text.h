@@ -78,6 +78,9 @@ void hf_text_add_difference(struct hf_buffer *out,
 			    const struct hf_delta *delta);
 /* Was something replaced?  A mode or a removal is undone without a copy. */
 bool hf_report_can_undo(const struct hf_violation *violation);
+/* A person's change beside the run that replaced something: does the snapshot
+ * of the run hold what was there before? */
+bool hf_report_can_go_back(const struct hf_violation *violation);
 /* Did the command remove the store?  Then no command of ours helps. */
 bool hf_report_is_store_gone(const struct hf_session *session);
 /* An operation as what was done: "written" for "write". */

@@ -82,6 +82,21 @@ struct hf_violation *hf_test_session_add(struct hf_test_session *test,
 	return violation;
 }
 
+struct hf_violation *hf_test_session_refuse(struct hf_test_session *test,
+					    const char *path,
+					    const char *operation)
+{
+	struct hf_violation *const violation =
+		hf_test_session_add(test, path, operation);
+
+	violation->kept = NULL;
+	violation->has_after = false;
+	violation->change = 0;
+	violation->has_landed = false;
+	violation->is_restored = false;
+	return violation;
+}
+
 void hf_test_session_done(struct hf_test_session *test)
 {
 	hf_violations_done(&test->session.violations);

@@ -28,6 +28,10 @@ void hf_test_session_init(struct hf_test_session *test);
 struct hf_violation *hf_test_session_add(struct hf_test_session *test,
 					 const char *path,
 					 const char *operation);
+/* The same refused: nothing was touched. */
+struct hf_violation *hf_test_session_refuse(struct hf_test_session *test,
+					    const char *path,
+					    const char *operation);
 void hf_test_session_done(struct hf_test_session *test);
 
 #endif /* HF_TESTS_SESSION_H */

@@ -66,6 +66,11 @@ static void expect_text(const hf_json_value *object, const char *key,
 			  got == NULL ? "nothing" : got, text);
 }
 
+static void expect_null(const hf_json_value *object, const char *key)
+{
+	cr_expect_str_eq(hf_json_kind(hf_json_get(object, key)), "null");
+}
+
 static void expect_number(const hf_json_value *object, const char *key,
 			  uint64_t number)
 {
@@ -87,10 +92,11 @@ static void expect_bool(const hf_json_value *object, const char *key,
 Test(report_json, clean)
 {
 	static const char *const keys[] = {
-		"holdfast", "session", "root", "command", "started", "ended",
-		"status", "error", "exit", "layers", "messages_lost",
-		"protected", "verified", "leftovers", "allowed", "outside",
-		"violations",
+		"holdfast",	"session",    "root",	       "command",
+		"started",	"ended",      "status",	       "error",
+		"exit",		"layers",     "messages_lost", "protected",
+		"verified",	"leftovers",  "allowed",       "outside",
+		"side_effects", "violations",
 	};
 	cleanup_json struct hf_json *json = report();
 	const hf_json_value *root = hf_json_root(json);
@@ -120,10 +126,13 @@ Test(report_json, clean)
 Test(report_json, violation)
 {
 	static const char *const keys[] = {
-		"path", "path_bytes", "rule", "operation", "detail", "change",
-		"landed", "restored", "kept", "fix", "retry", "error",
-		"before", "after", "count", "time", "test", "test_certainty",
-		"process", "candidates",
+		"path",		  "path_bytes", "rule",
+		"operation",	  "detail",	"change",
+		"landed",	  "restored",	"outside",
+		"kept",		  "fix",	"retry",
+		"error",	  "before",	"after",
+		"count",	  "time",	"test",
+		"test_certainty", "process",	"candidates",
 	};
 	static char words[] = "python3\0-m\0pytest";
 	struct hf_process process = {
@@ -180,6 +189,180 @@ static const struct {
 	{ "UTF-8", "\303\244.toml", "\303\244.toml", NULL },
 	{ "not UTF-8", "a\377", "a\357\277\275", "Yf8=" },
 };
+
+/* argv of "python3 -m pytest", for those who do not look at it. */
+static struct hf_process process_of(int64_t pid, const char *comm)
+{
+	static char words[] = "python3\0-m\0pytest";
+	struct hf_process process = {
+		.pid = pid,
+		.command_line = words,
+		.command_line_len = sizeof(words),
+	};
+
+	(void)strncpy(process.comm, comm, sizeof(process.comm) - 1);
+	return process;
+}
+
+Test(report_json, refused)
+{
+	static const char *const keys[] = {
+		"pid", "tid", "comm", "exe", "argv", "cwd", "inside", "parents",
+	};
+	struct hf_process parents[] = {
+		process_of(4710, "sh"),
+		process_of(4709, "make"),
+	};
+	struct hf_culprit culprit = {
+		.process = process_of(4711, "python3"),
+		.tid = 4712,
+		.exe = "/usr/bin/python3.13",
+		.cwd = "",
+		.is_inside = true,
+		.parents = parents,
+		.parent_count = HF_COUNT(parents),
+	};
+	struct hf_violation *violation =
+		hf_test_session_refuse(&test, "config.toml", "openat");
+	cleanup_json struct hf_json *json = NULL;
+	const hf_json_value *value;
+
+	violation->detail = "O_WRONLY|O_TRUNC";
+	violation->culprit = &culprit;
+	violation->test = "tests/test_a.py::test_b (call)";
+	violation->is_test_exact = true;
+	violation->count = 5000;
+	json = report();
+	value = hf_json_first(hf_json_get(hf_json_root(json), "violations"));
+	expect_text(value, "operation", "openat");
+	expect_text(value, "detail", "O_WRONLY|O_TRUNC");
+	expect_text(value, "change", "none");
+	expect_bool(value, "landed", false);
+	expect_bool(value, "restored", false);
+	expect_text(value, "kept", NULL);
+	expect_text(value, "fix", NULL);
+	expect_number(hf_json_get(value, "before"), "size", 94);
+	expect_null(value, "after");
+	expect_number(value, "count", 5000);
+	expect_text(value, "test", "tests/test_a.py::test_b (call)");
+	expect_text(value, "test_certainty", "exact");
+	value = hf_json_get(value, "process");
+	expect_keys(value, keys, HF_COUNT(keys));
+	expect_number(value, "pid", 4711);
+	expect_number(value, "tid", 4712);
+	expect_text(value, "comm", "python3");
+	expect_text(value, "exe", "/usr/bin/python3.13");
+	expect_text(value, "cwd", NULL);
+	expect_bool(value, "inside", true);
+	cr_expect_str_eq(
+		hf_json_string(hf_json_first(hf_json_get(value, "argv"))),
+		"python3");
+	value = hf_json_first(hf_json_get(value, "parents"));
+	expect_number(value, "pid", 4710);
+	cr_expect_str_eq(
+		hf_json_string(hf_json_first(hf_json_get(value, "argv"))),
+		"python3");
+	value = hf_json_next(value);
+	expect_number(value, "pid", 4709);
+	cr_expect_null(hf_json_next(value));
+}
+
+Test(report_json, test_certainty)
+{
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "config.toml", "write");
+	cleanup_json struct hf_json *near = NULL;
+	cleanup_json struct hf_json *none = NULL;
+
+	violation->test = "tests/test_a.py::test_b (call)";
+	near = report();
+	violation->test = NULL;
+	violation->is_test_exact = true;
+	none = report();
+	expect_text(
+		hf_json_first(hf_json_get(hf_json_root(near), "violations")),
+		"test_certainty", "near");
+	expect_text(
+		hf_json_first(hf_json_get(hf_json_root(none), "violations")),
+		"test_certainty", NULL);
+}
+
+Test(report_json, outside)
+{
+	static const char *const keys[] = {
+		"path", "path_bytes", "comm", "pid", "argv", "changed",
+	};
+	struct hf_outsider outsiders[] = {
+		{.path = "config.toml", .process = process_of(12, "vim")},
+		{.path = "a\377", .has_changed = true},
+	};
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "config.toml", "write");
+	cleanup_json struct hf_json *json = NULL;
+	const hf_json_value *value;
+
+	violation->is_outside = true;
+	violation->is_restored = false;
+	violation->kept = NULL;
+	test.session.snapshot.name = (struct hf_name){"000012-x"};
+	test.session.outsiders = outsiders;
+	test.session.outsider_count = HF_COUNT(outsiders);
+	json = report();
+	value = hf_json_first(hf_json_get(hf_json_root(json), "violations"));
+	expect_bool(value, "outside", true);
+	expect_text(value, "fix", "holdfast restore --from 12 config.toml");
+	value = hf_json_first(hf_json_get(hf_json_root(json), "outside"));
+	expect_keys(value, keys, HF_COUNT(keys));
+	expect_text(value, "path", "config.toml");
+	expect_text(value, "comm", "vim");
+	expect_number(value, "pid", 12);
+	expect_bool(value, "changed", false);
+	value = hf_json_next(value);
+	expect_text(value, "path_bytes", "Yf8=");
+	expect_text(value, "comm", NULL);
+	expect_null(value, "pid");
+	cr_expect_null(hf_json_first(hf_json_get(value, "argv")));
+	expect_bool(value, "changed", true);
+	cr_expect_null(hf_json_next(value));
+}
+
+Test(report_json, side_effects)
+{
+	static const char *const keys[] = {"what", "pid", "argv", "count"};
+	struct hf_side_effect effect = {
+		.what = "io_uring was refused",
+		.process = process_of(33, "node"),
+		.count = 12,
+	};
+	cleanup_json struct hf_json *json = NULL;
+	const hf_json_value *value;
+
+	test.session.side_effects = &effect;
+	test.session.side_effect_count = 1;
+	json = report();
+	value = hf_json_first(hf_json_get(hf_json_root(json), "side_effects"));
+	expect_keys(value, keys, HF_COUNT(keys));
+	expect_text(value, "what", "io_uring was refused");
+	expect_number(value, "pid", 33);
+	expect_number(value, "count", 12);
+}
+
+Test(report_json, layers)
+{
+	cleanup_json struct hf_json *json = NULL;
+	const hf_json_value *layers;
+
+	test.session.gate = HF_LAYER_ON;
+	test.session.gate_why = "stale";
+	test.session.leases_wanted = 6;
+	test.session.leases_held = 5;
+	json = report();
+	layers = hf_json_get(hf_json_root(json), "layers");
+	expect_text(hf_json_get(layers, "gate"), "state", "on");
+	expect_text(hf_json_get(layers, "gate"), "why", NULL);
+	expect_number(hf_json_get(layers, "leases"), "held_throughout", 5);
+	expect_number(hf_json_get(layers, "leases"), "wanted", 6);
+}
 
 Test(report_json, paths)
 {
