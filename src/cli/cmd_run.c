@@ -16,7 +16,8 @@
  * time it is longer. */
 #define REPORTED_AT_ONCE 100
 #define REPORT_EVERY_NS	 INT64_C(1000000000)
-/* As many violations are said when they happen; the summary counts them all. */
+/* As many are said when they happen, of what was refused and of what was not;
+ * the summary counts them all. */
 #define SAID_AT_ONCE	 20
 
 struct watcher {
@@ -24,6 +25,7 @@ struct watcher {
 	struct hf_report_file *report;
 	int64_t reported_ns;
 	bool has_failed;	/* the newest report was not written */
+	size_t said[HF_FATES];	/* and what was too much to be said */
 };
 
 static int write_report(struct watcher *watcher,
@@ -75,11 +77,12 @@ static void on_begun(void *context, const struct hf_session *session,
 	report(watcher, session, false);
 }
 
-static void on_unwatched(void *context, const struct hf_session *session)
+static void on_degraded(void *context, const struct hf_session *session)
 {
 	struct watcher *watcher = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
+	hf_report_text_gate(session, &watcher->output->style, &lines);
 	hf_report_text_watch(session, &watcher->output->style, &lines);
 	hf_output_lines(watcher->output, &lines);
 	report(watcher, session, false);
@@ -89,14 +92,15 @@ static void on_violation(void *context, const struct hf_session *session,
 			 const struct hf_violation *violation)
 {
 	struct watcher *watcher = context;
+	const enum hf_fate fate = hf_violation_fate(violation);
+	const size_t count = ++watcher->said[fate];
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
-	if (session->violations.count <= SAID_AT_ONCE)
+	if (count <= SAID_AT_ONCE)
 		hf_report_text_violation(session, violation,
 					 &watcher->output->style, &lines);
-	else if (session->violations.count == SAID_AT_ONCE + 1 &&
-		 !watcher->output->style.is_quiet)
-		hf_output_mark(watcher->output, "changed",
+	else if (count == SAID_AT_ONCE + 1 && !watcher->output->style.is_quiet)
+		hf_output_mark(watcher->output, hf_report_fate_word(fate),
 			       "... and more, which the summary counts");
 	hf_output_lines(watcher->output, &lines);
 	report_in_between(watcher, session);
@@ -159,7 +163,7 @@ static int run_guarded(const struct hf_options *options,
 	const struct hf_session_observer observer = {
 		.context = watcher,
 		.begun = on_begun,
-		.unwatched = on_unwatched,
+		.degraded = on_degraded,
 		.violation = on_violation,
 		.restored = on_restored,
 		.finished = on_finished,

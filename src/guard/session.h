@@ -68,8 +68,9 @@ struct hf_session_observer {
 	 * session before, unguarded; NULL on the first. */
 	void (*begun)(void *context, const struct hf_session *session,
 		      const struct hf_deltas *drift);
-	/* The watch is armed, but not whole; the command is about to go. */
-	void (*unwatched)(void *context, const struct hf_session *session);
+	/* A layer does not hold, as the session says: the gate cannot be had, or
+	 * the watch is not whole.  Once; the command is about to go. */
+	void (*degraded)(void *context, const struct hf_session *session);
 	/* A new violation. */
 	void (*violation)(void *context, const struct hf_session *session,
 			  const struct hf_violation *violation);

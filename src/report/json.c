@@ -11,7 +11,8 @@
 #include "base/buffer.h"
 #include "base/version.h"
 #include "core/compare.h"
-#include "report/text.h"
+#include "report/deed.h"
+#include "report/words.h"
 
 static void add_candidates(const struct hf_violation *violation,
 			   struct hf_buffer *out)

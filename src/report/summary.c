@@ -10,141 +10,14 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
-#include "report/comments.h"
-
-#define PATHS_SHOWN 20
-
-/* Which of a path's violations tells the most about how it ended. */
-static unsigned weight(const struct hf_violation *violation)
-{
-	return (violation->is_stuck ? 4u : 0) +
-	       (violation->has_landed ? 2u : 0) +
-	       (violation->change != 0 ? 1u : 0);
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct hf_violation *const *left = a;
-	const struct hf_violation *const *right = b;
-
-	return strcmp((*left)->path, (*right)->path);
-}
-
-/* The one of the violations of one path that stands for it, and how many there
- * are: sorted[0] and those behind it. */
-static const struct hf_violation *spokesman(struct hf_violation *const *sorted,
-					    size_t count, size_t *ret_same)
-{
-	const struct hf_violation *best = sorted[0];
-	size_t same = 1;
-
-	while (same < count && strcmp(sorted[same]->path, best->path) == 0) {
-		if (weight(sorted[same]) > weight(best))
-			best = sorted[same];
-		same++;
-	}
-	*ret_same = same;
-	return best;
-}
-
-/* "; put back, the other version is kept: PATH" */
-static void add_kept(const struct hf_session *session,
-		     const struct hf_violation *violation,
-		     struct hf_buffer *out)
-{
-	if (violation->kept == NULL || violation->kept[0] == '\0')
-		return;
-	if (violation->kept_count > 1)
-		hf_buffer_printf(out, ", %zu other versions are kept, the last: ",
-				 violation->kept_count);
-	else if (violation->change & HF_CHANGE_ADDED)
-		hf_buffer_add_text(out, ", kept: ");
-	else
-		hf_buffer_add_text(out, ", the other version is kept: ");
-	hf_text_add_name(out, session->project->store_path);
-	hf_buffer_add_text(out, "/");
-	hf_text_add_name(out, violation->kept);
-}
-
-static void add_end_of_path(const struct hf_session *session,
-			    const struct hf_violation *violation,
-			    struct hf_buffer *out)
-{
-	if (violation->is_stuck) {
-		hf_buffer_add_text(out, "; cannot be put back");
-		if (violation->error != NULL)
-			hf_buffer_printf(out, ": %s", violation->error);
-	} else if (violation->is_restored) {
-		hf_buffer_add_text(out, violation->change & HF_CHANGE_ADDED ?
-						"; moved away" :
-						"; put back");
-	}
-	add_kept(session, violation, out);
-}
-
-/* As it was when it was last looked at: it may have been changed before, too. */
-static void add_change(const struct hf_session *session,
-		       const struct hf_violation *violation,
-		       struct hf_buffer *out)
-{
-	struct hf_delta delta = {
-		.before = violation->before.path == NULL ? NULL :
-							   &violation->before,
-		.after = violation->has_after ? &violation->after : NULL,
-		.change = violation->change,
-	};
-	const unsigned last = hf_compare_entry(delta.before, delta.after);
-
-	if (delta.after != NULL && last != 0)
-		delta.change = last;
-	hf_text_add_difference(out, &delta);
-	if (!(delta.change & HF_CHANGE_MISSING))
-		hf_report_comments(session, violation, out);
-}
-
-static void add_path(const struct hf_session *session,
-		     const struct hf_violation *violation,
-		     const struct hf_text_style *style, struct hf_buffer *out)
-{
-	hf_text_begin(out, style, NULL);
-	hf_text_add_name(out, violation->path);
-	hf_buffer_add_text(out, ": ");
-	if (violation->change == 0 && violation->is_stuck) {
-		hf_text_add_done(out, violation->operation);
-		add_end_of_path(session, violation, out);
-	} else if (violation->change == 0) {
-		/* By whom is not known: not by us. */
-		hf_text_add_done(out, violation->operation);
-		hf_buffer_add_text(out, violation->before.path == NULL ?
-						", and is gone again" :
-						", and is again as it was");
-	} else {
-		add_change(session, violation, out);
-		add_end_of_path(session, violation, out);
-	}
-	hf_buffer_add_text(out, "\n");
-}
-
-bool hf_report_can_undo(const struct hf_violation *violation)
-{
-	return violation->kept != NULL ||
-	       (violation->is_restored && violation->change != 0);
-}
-
-bool hf_report_can_go_back(const struct hf_violation *violation)
-{
-	return violation->is_outside && violation->change != 0 &&
-	       !(violation->change & HF_CHANGE_ADDED);
-}
-
-bool hf_report_is_store_gone(const struct hf_session *session)
-{
-	return session->is_store_lost &&
-	       hf_store_is_gone(&session->project->store);
-}
+#include "report/deed.h"
+#include "report/groups.h"
+#include "report/layers.h"
+#include "report/lines.h"
 
 struct tally {
-	size_t paths;
+	size_t groups;
+	size_t outside;
 	size_t changed;
 	size_t restored;
 	size_t added;
@@ -153,12 +26,16 @@ struct tally {
 	size_t undoable;
 };
 
-static void count_path(const struct hf_violation *best, struct tally *tally)
+static void count_group(const struct hf_group *group, struct tally *tally)
 {
+	const struct hf_violation *best = group->best;
 	const bool is_added = (best->change & HF_CHANGE_ADDED) != 0;
 	const bool is_changed = best->change != 0 && !is_added;
 
-	tally->paths++;
+	tally->groups++;
+	tally->outside += group->fate == HF_FATE_OUTSIDE;
+	if (group->fate != HF_FATE_LANDED)
+		return;
 	tally->changed += best->has_landed && is_changed;
 	tally->restored += best->is_restored && is_changed;
 	tally->added += best->has_landed && is_added;
@@ -167,31 +44,39 @@ static void count_path(const struct hf_violation *best, struct tally *tally)
 	tally->undoable += hf_report_can_undo(best);
 }
 
-/* sorted: the violations by path. */
-static struct tally add_paths(const struct hf_session *session,
-			      struct hf_violation *const *sorted,
-			      const struct hf_text_style *style,
-			      struct hf_buffer *out)
+static void add_line(const struct hf_session *session,
+		     const struct hf_group *group,
+		     const struct hf_text_style *style, struct hf_buffer *out)
 {
-	struct tally tally = { .paths = 0 };
-	size_t same;
+	hf_text_begin(out, style, NULL);
+	hf_text_add_name(out, group->best->path);
+	hf_buffer_add_text(out, ": ");
+	hf_text_add_group(out, session, group, style->location);
+	hf_buffer_add_text(out, "\n");
+}
 
-	for (size_t i = 0; i < session->violations.count; i += same) {
-		const struct hf_violation *best = spokesman(
-			sorted + i, session->violations.count - i, &same);
+static struct tally add_groups(const struct hf_session *session,
+			       struct hf_groups *groups,
+			       const struct hf_text_style *style,
+			       struct hf_buffer *out)
+{
+	struct tally tally = {.groups = 0};
+	struct hf_group group;
 
-		count_path(best, &tally);
+	while (hf_groups_next(groups, &group)) {
+		count_group(&group, &tally);
 		/* What could not be put back is never left out. */
-		if (best->is_stuck ||
-		    (!style->is_quiet && tally.paths <= PATHS_SHOWN))
-			add_path(session, best, style, out);
+		if (group.best->is_stuck ||
+		    (!style->is_quiet && tally.groups <= HF_GROUPS_SHOWN))
+			add_line(session, &group, style, out);
 	}
-	if (!style->is_quiet && tally.paths > PATHS_SHOWN) {
+	if (!style->is_quiet && tally.groups > HF_GROUPS_SHOWN) {
 		hf_text_begin(out, style, NULL);
 		hf_buffer_printf(out,
 				 "... and %zu more: see the report or "
 				 "'holdfast log --json%s'\n",
-				 tally.paths - PATHS_SHOWN, style->location);
+				 tally.groups - HF_GROUPS_SHOWN,
+				 style->location);
 	}
 	return tally;
 }
@@ -260,6 +145,13 @@ static void add_changed(const struct tally *tally, struct hf_buffer *out)
 	add_settled(tally->moved, tally->added, "moved away", out);
 }
 
+static void add_left(const struct tally *tally, struct hf_buffer *out)
+{
+	if (tally->outside > 0)
+		hf_buffer_printf(out, ", %zu changed outside the run and left",
+				 tally->outside);
+}
+
 static void add_last_line(const struct hf_session *session,
 			  const struct tally *tally,
 			  const struct hf_text_style *style,
@@ -270,6 +162,7 @@ static void add_last_line(const struct hf_session *session,
 			  "violations");
 	hf_buffer_add_text(out, ", ");
 	add_changed(tally, out);
+	add_left(tally, out);
 	hf_buffer_printf(out, ", %zu of %zu verified", session->verified_count,
 			 session->protected_count);
 	if (session->exit_status != 0) {
@@ -354,20 +247,6 @@ static void add_collision(const struct hf_session *session,
 	hf_buffer_add_text(out, " was touched\n");
 }
 
-void hf_report_text_watch(const struct hf_session *session,
-			  const struct hf_text_style *style,
-			  struct hf_buffer *out)
-{
-	if (session->is_watch_complete || style->is_quiet)
-		return;
-	hf_text_begin(out, style, "note");
-	hf_buffer_add_text(out, "the watch is incomplete: ");
-	hf_text_add_name(out, session->watch_why == NULL ? "unknown" :
-							   session->watch_why);
-	hf_buffer_add_text(out, "; the look at the end still finds every "
-				"change\n");
-}
-
 static void add_allowed(const struct hf_session *session,
 			const struct hf_text_style *style,
 			struct hf_buffer *out)
@@ -384,27 +263,24 @@ void hf_report_text_finished(const struct hf_session *session,
 			     const struct hf_text_style *style,
 			     struct hf_buffer *out)
 {
-	const size_t count = session->violations.count;
-	const bool has_violations = count > 0;
-	cleanup_free struct hf_violation **sorted =
-		calloc(count + 1, sizeof(struct hf_violation *));
+	const bool has_violations = session->violations.count > 0;
+	cleanup_groups struct hf_groups groups = HF_GROUPS_INIT;
 	struct tally tally;
 
-	if (sorted == NULL) {
+	if (!hf_groups_init(&groups, session)) {
 		out->is_failed = true;
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = session->violations.items[i];
-	qsort(sorted, count, sizeof(struct hf_violation *), by_path);
 	/* Events can be lost at any time; the rest was said at the start. */
 	if (!session->is_watch_told)
 		hf_report_text_watch(session, style, out);
 	if (style->is_verbose || (has_violations && !style->is_quiet) ||
 	    session->unended > 0)
 		add_leftovers(session, style, out);
-	tally = add_paths(session, sorted, style, out);
+	tally = add_groups(session, &groups, style, out);
 	add_allowed(session, style, out);
+	hf_text_add_side_effects(out, session, style);
+	hf_text_add_layers(out, session, style);
 	if (session->status == HF_SESSION_UNRESTORED)
 		add_unrestored(session, &tally, style, out);
 	else if ((session->status == HF_SESSION_ERROR ||

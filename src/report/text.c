@@ -2,13 +2,14 @@
 /* What a run says at its start and when something happens. */
 #include "report/text.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/text.h"
 #include "report/comments.h"
+#include "report/deed.h"
+#include "report/lines.h"
 
 #define NAMES_SHOWN 3 /* protected names on a first session */
 #define DRIFT_SHOWN 10
@@ -152,10 +153,7 @@ static void add_verbose(const struct hf_session *session,
 		hf_buffer_add_text(out, "nothing new\n");
 	}
 	hf_text_begin(out, style, NULL);
-	hf_buffer_printf(out, "session %s; gate %s\n", session->name.text,
-			 session->project->policy.gate == HF_GATE_OFF ?
-				 "off" :
-				 "not in this version");
+	hf_buffer_printf(out, "session %s\n", session->name.text);
 }
 
 static void add_retention(const struct hf_text_style *style,
@@ -227,54 +225,36 @@ void hf_report_text_begun(const struct hf_session *session,
 		add_notes(session->notes->data, style, out);
 }
 
-/* A process that has ended, but was not waited for, has no command line. */
-static bool is_alive(const struct hf_process *process)
-{
-	return process->command_line != NULL && process->command_line_len > 0 &&
-	       process->command_line[0] != '\0';
-}
-
-/* The one to name and how many there are; the dead only when all are. */
-static const struct hf_process *
-choose_candidate(const struct hf_violation *violation, size_t *ret_count)
-{
-	const struct hf_process *chosen = NULL;
-	size_t count = 0;
-
-	for (size_t i = 0; i < violation->candidate_count; i++) {
-		if (!is_alive(&violation->candidates[i]))
-			continue;
-		if (count++ == 0)
-			chosen = &violation->candidates[i];
-	}
-	if (chosen == NULL && violation->candidate_count > 0) {
-		chosen = &violation->candidates[0];
-		count = violation->candidate_count;
-	}
-	*ret_count = count;
-	return chosen;
-}
-
 void hf_report_text_violation(const struct hf_session *session,
 			      const struct hf_violation *violation,
 			      const struct hf_text_style *style,
 			      struct hf_buffer *out)
 {
-	size_t count;
-	const struct hf_process *process = choose_candidate(violation, &count);
+	const struct hf_group group = hf_group_of(&violation);
 
-	(void)session;
 	if (style->is_quiet)
 		return;
-	hf_text_begin(out, style, "changed");
+	hf_text_begin(out, style, hf_report_fate_word(group.fate));
 	hf_text_add_name(out, violation->path);
 	hf_buffer_add_text(out, ": ");
-	hf_text_add_done(out, violation->operation);
-	if (process != NULL) {
-		hf_buffer_add_text(out, " (perhaps ");
-		hf_text_add_process(out, process);
-		hf_buffer_printf(out, ", pid %" PRId64 "%s)", process->pid,
-				 count > 1 ? " or others" : "");
+	switch (group.fate) {
+	case HF_FATE_REFUSED:
+		hf_text_add_attempts(out, &group);
+		hf_text_add_actor(out, &group);
+		hf_buffer_printf(out, "; %s", hf_deed_unchanged(violation));
+		break;
+	case HF_FATE_OUTSIDE:
+		hf_text_add_left(out, session, violation);
+		break;
+	case HF_FATE_LANDED:
+		hf_text_add_done(out, violation->operation);
+		hf_text_add_actor(out, &group);
+		break;
 	}
 	hf_buffer_add_text(out, "\n");
+}
+
+const char *hf_report_fate_word(enum hf_fate fate)
+{
+	return fate == HF_FATE_REFUSED ? "refused" : "changed";
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The pieces that lines for a person are made of. */
-#include "report/text.h"
+#include "report/words.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -258,6 +259,18 @@ void hf_text_add_lost(struct hf_buffer *out, const struct hf_pack_lost *lost)
 	else
 		hf_buffer_add_text(out, " of the store is");
 	hf_buffer_add_text(out, " missing or cut");
+}
+
+void hf_text_add_many(struct hf_buffer *out, uint64_t number)
+{
+	char digits[32];
+	const int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			hf_buffer_add_text(out, ",");
+		hf_buffer_add(out, digits + i, 1);
+	}
 }
 
 void hf_text_add_count(struct hf_buffer *out, size_t count, const char *one,

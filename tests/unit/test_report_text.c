@@ -394,19 +394,23 @@ Test(report_text, leftovers)
 	};
 	expect_finished("");
 	style.is_verbose = true;
+	test.session.gate = HF_LAYER_ON;
 	expect_finished("holdfast: ended a process the command left behind: "
 			"$'sleep\\n' (pid 99)\n"
+			"holdfast: gate on, watch complete\n"
 			"holdfast: 0 violations, 0 files changed, 6 of 6 "
 			"verified\n");
 	process.has_ended_itself = true;
 	expect_finished("holdfast: waited for a process the command left "
 			"behind: $'sleep\\n' (pid 99)\n"
+			"holdfast: gate on, watch complete\n"
 			"holdfast: 0 violations, 0 files changed, 6 of 6 "
 			"verified\n");
 	process.has_ended_itself = false;
 	process.has_ended = false;
 	expect_finished("holdfast: cannot end a process the command left "
 			"behind: $'sleep\\n' (pid 99)\n"
+			"holdfast: gate on, watch complete\n"
 			"holdfast: 0 violations, 0 files changed, 6 of 6 "
 			"verified\n");
 }
