@@ -172,6 +172,7 @@ static int run_guarded(const struct hf_options *options,
 		.argv = options->words,
 		.observer = &observer,
 		.progress = hf_output_progress(watcher->output, "reading"),
+		.fail_fast = options->is_fail_fast,
 		.keep = &watcher->report->fd,
 		.keep_count = watcher->report->way == HF_REPORT_NONE ? 0 : 1,
 	};
@@ -197,11 +198,20 @@ static int check(const struct hf_options *options, struct hf_error *err)
 			      "cannot run: no command is given");
 		return hf_fail_hint(err, "holdfast run -- COMMAND [ARG...]");
 	}
+	if (options->is_fail_fast && options->policy.has_on_landed)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot run: '--fail-fast' ends the command "
+			       "where '--keep-going' lets it go on");
 	return 0;
 }
 
 static int check_gate(const struct hf_project *project, struct hf_error *err)
 {
+	if (project->policy.read_write_opens == HF_OPENS_REFUSE)
+		return hf_fail(err, HF_ERR_UNSUPPORTED,
+			       "cannot run: read-write opens are to be "
+			       "refused, and this version does not have the "
+			       "gate for it");
 	if (project->policy.gate != HF_GATE_REQUIRE)
 		return 0;
 	(void)hf_fail(err, HF_ERR_UNSUPPORTED,
@@ -255,6 +265,7 @@ static void say_unused(const struct hf_options *options,
 		{ "--protect", options->protect[0] != NULL },
 		{ "--exclude", options->exclude[0] != NULL },
 		{ "--allow", options->allow[0] != NULL },
+		{ "--fail-fast", options->is_fail_fast },
 		{ "--gate", policy->has_gate },
 		{ "--keep-going", policy->has_on_landed },
 		{ "--leftovers", policy->has_leftovers },

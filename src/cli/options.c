@@ -16,6 +16,7 @@ enum option_id {
 	OPTION_CONFIG,
 	OPTION_DRY_RUN,
 	OPTION_EXCLUDE,
+	OPTION_FAIL_FAST,
 	OPTION_FROM,
 	OPTION_GATE,
 	OPTION_HELP,
@@ -49,7 +50,9 @@ static const struct hf_option table[] = {
 	  OPTION_EXCLUDE, 0 },
 	{ "allow", "GLOB", "what the command may change (repeatable)", IN(RUN),
 	  OPTION_ALLOW, 0 },
-	{ "gate", "MODE", "auto, require or off; this version has no gate",
+	{ "fail-fast", NULL, "end the command at the first violation", IN(RUN),
+	  OPTION_FAIL_FAST, 'x' },
+	{ "gate", "MODE", "auto, require or off: refuse changes outright",
 	  IN(RUN), OPTION_GATE, 0 },
 	{ "keep-going", NULL, "put back at once and let the command go on",
 	  IN(RUN), OPTION_KEEP_GOING, 0 },
@@ -172,6 +175,9 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 		return 0;
 	case OPTION_EXCLUDE:
 		append(options->exclude, value);
+		return 0;
+	case OPTION_FAIL_FAST:
+		options->is_fail_fast = true;
 		return 0;
 	case OPTION_FROM:
 		options->from = value;

@@ -42,6 +42,7 @@ struct hf_options {
 	const char *from;
 	enum hf_color_mode color;
 	uint64_t limit;
+	bool is_fail_fast;
 	bool is_quiet;
 	bool is_verbose;
 	bool is_json;

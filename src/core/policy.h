@@ -25,6 +25,7 @@ struct hf_error;
 /* Each enum's values are in the order of the words that name them in the file;
  * the first is the default. */
 enum hf_gate_mode { HF_GATE_AUTO, HF_GATE_REQUIRE, HF_GATE_OFF };
+enum hf_read_write_opens { HF_OPENS_OBSERVE, HF_OPENS_REFUSE };
 enum hf_on_landed { HF_LANDED_STOP, HF_LANDED_KEEP_GOING };
 enum hf_on_outside { HF_OUTSIDE_STAY, HF_OUTSIDE_RESTORE };
 enum hf_on_drift { HF_DRIFT_SAY, HF_DRIFT_STOP };
@@ -48,6 +49,8 @@ struct hf_policy {
 	struct hf_command_rule *commands;
 	size_t command_count;
 	enum hf_gate_mode gate;
+	/* For update, without truncation: no change by itself. */
+	enum hf_read_write_opens read_write_opens;
 	enum hf_on_landed on_landed;
 	enum hf_on_outside on_outside;
 	enum hf_on_drift on_drift;

@@ -316,11 +316,7 @@ static int read_read_write_opens(const struct reader *reader,
 
 	if (word < 0)
 		return word;
-	if (word > 0)
-		return hf_json_fail(reader->json, value, err,
-				    "%s: '%s' needs the gate, which this "
-				    "version does not have",
-				    hf_json_key(value), words[word]);
+	reader->policy->read_write_opens = (enum hf_read_write_opens)word;
 	return 0;
 }
 

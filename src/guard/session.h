@@ -89,6 +89,8 @@ struct hf_session_options {
 	const char *const *argv;
 	const struct hf_session_observer *observer;	/* may be NULL */
 	struct hf_progress *progress;			/* may be NULL */
+	/* The first violation ends the command, a refused one as well. */
+	bool fail_fast;
 	/* Descriptors of the caller to keep open in our processes (report). */
 	const int *keep;
 	size_t keep_count;

@@ -31,6 +31,7 @@ refused 125 "'--protct': no such option" --protct x
 said "hint: did you mean '--protect'"
 refused 125 gate --gate perhaps
 refused 125 min-protected --min-protected many
+refused 125 "'--fail-fast' ends the command" --fail-fast --keep-going
 refused 125 root --root
 expect 125 "$holdfast" run
 said '^holdfast: '

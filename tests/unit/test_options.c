@@ -234,7 +234,7 @@ Test(options, environment)
 Test(options, policy)
 {
 	static const char *const argv[] = {
-		"--gate=off", "--keep-going", "--leftovers", "wait",
+		"--gate=off", "-x", "--keep-going", "--leftovers", "wait",
 		"--min-protected=6", "--allow", "x", "--exclude", "y",
 		"--config", "c", "--store", "s", "--color", "never", "true",
 		NULL,
@@ -246,6 +246,7 @@ Test(options, policy)
 	cr_assert_eq(hf_options_parse(&options, HF_COMMAND_RUN, argv, &err),
 		     0, "%s", err.text);
 	cr_expect(policy->has_gate && policy->gate == HF_GATE_OFF);
+	cr_expect(options.is_fail_fast);
 	cr_expect(policy->has_on_landed &&
 		  policy->on_landed == HF_LANDED_KEEP_GOING);
 	cr_expect(policy->has_leftovers &&
@@ -270,6 +271,7 @@ Test(options, policy_unset)
 	cr_expect(!options.policy.has_gate && !options.policy.has_on_landed &&
 		  !options.policy.has_leftovers &&
 		  !options.policy.has_min_protected);
+	cr_expect(!options.is_fail_fast);
 	cr_expect_eq(options.limit, HF_LOG_LIMIT);
 }
 

@@ -69,9 +69,8 @@ static const struct {
 	 "1:2: gate: expected 'auto', 'require' or 'off', got false"},
 	{"read-write-opens", "{\"read-write-opens\": \"x\"}",
 	 "1:2: read-write-opens: expected 'observe' or 'refuse', got 'x'"},
-	{"refuse", "{\"read-write-opens\": \"refuse\"}",
-	 "1:2: read-write-opens: 'refuse' needs the gate, which this version "
-	 "does not have"},
+	{"read-write-opens, truth", "{\"read-write-opens\": true}",
+	 "1:2: read-write-opens: expected 'observe' or 'refuse', got true"},
 	{"on-landed", "{\"on-landed\": \"go\"}",
 	 "1:2: on-landed: expected 'stop' or 'keep-going', got 'go'"},
 	{"on-outside", "{\"on-outside\": []}",
@@ -161,7 +160,7 @@ Test(policy_file, all_keys)
 		      "{\"match\": \"uv*\", \"allow\": [\"d\"]},\n"
 		      "{\"allow\": [], \"match\": \"x\"}],\n"
 		      "\"gate\": \"require\",\n"
-		      "\"read-write-opens\": \"observe\",\n"
+		      "\"read-write-opens\": \"refuse\",\n"
 		      "\"on-landed\": \"keep-going\", /* . */"
 		      "\"on-outside\": \"restore\", \"on-drift\": \"stop\",\n"
 		      "\"leftovers\": \"wait\", \"min-protected\": 7,\n"
@@ -177,6 +176,7 @@ Test(policy_file, all_keys)
 	cr_expect_eq(hf_patterns_count(policy.commands[0].allow), 1);
 	cr_expect_eq(hf_patterns_count(policy.commands[1].allow), 0);
 	cr_expect_eq(policy.gate, HF_GATE_REQUIRE);
+	cr_expect_eq(policy.read_write_opens, HF_OPENS_REFUSE);
 	cr_expect_eq(policy.on_landed, HF_LANDED_KEEP_GOING);
 	cr_expect_eq(policy.on_outside, HF_OUTSIDE_RESTORE);
 	cr_expect_eq(policy.on_drift, HF_DRIFT_STOP);
@@ -193,11 +193,19 @@ Test(policy_file, words_in_the_order_of_the_enums)
 		const char *text;
 		int gate;
 		int on_landed;
+		int opens;
 	} rows[] = {
-		{"{}", HF_GATE_AUTO, HF_LANDED_STOP},
-		{"{\"gate\":\"auto\"}", HF_GATE_AUTO, HF_LANDED_STOP},
-		{"{\"gate\":\"off\"}", HF_GATE_OFF, HF_LANDED_STOP},
-		{"{\"on-landed\":\"stop\"}", HF_GATE_AUTO, HF_LANDED_STOP},
+		{"{}", HF_GATE_AUTO, HF_LANDED_STOP, HF_OPENS_OBSERVE},
+		{"{\"gate\":\"auto\"}", HF_GATE_AUTO, HF_LANDED_STOP,
+		 HF_OPENS_OBSERVE},
+		{"{\"gate\":\"off\"}", HF_GATE_OFF, HF_LANDED_STOP,
+		 HF_OPENS_OBSERVE},
+		{"{\"on-landed\":\"stop\"}", HF_GATE_AUTO, HF_LANDED_STOP,
+		 HF_OPENS_OBSERVE},
+		{"{\"read-write-opens\":\"observe\"}", HF_GATE_AUTO,
+		 HF_LANDED_STOP, HF_OPENS_OBSERVE},
+		{"{\"read-write-opens\":\"refuse\"}", HF_GATE_AUTO,
+		 HF_LANDED_STOP, HF_OPENS_REFUSE},
 	};
 
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
@@ -207,6 +215,7 @@ Test(policy_file, words_in_the_order_of_the_enums)
 		cr_assert_eq(parse(&policy, rows[i].text, &err), 0);
 		cr_expect_eq((int)policy.gate, rows[i].gate);
 		cr_expect_eq((int)policy.on_landed, rows[i].on_landed);
+		cr_expect_eq((int)policy.read_write_opens, rows[i].opens);
 	}
 }
 
