@@ -205,22 +205,6 @@ static int check(const struct hf_options *options, struct hf_error *err)
 	return 0;
 }
 
-static int check_gate(const struct hf_project *project, struct hf_error *err)
-{
-	if (project->policy.read_write_opens == HF_OPENS_REFUSE)
-		return hf_fail(err, HF_ERR_UNSUPPORTED,
-			       "cannot run: read-write opens are to be "
-			       "refused, and this version does not have the "
-			       "gate for it");
-	if (project->policy.gate != HF_GATE_REQUIRE)
-		return 0;
-	(void)hf_fail(err, HF_ERR_UNSUPPORTED,
-		      "cannot run: the gate is required, and this version "
-		      "does not have it");
-	return hf_fail_hint(err, "with '--gate auto' changes are watched for, "
-				 "put back and fail the run");
-}
-
 /* Everything before the session; the command has not been looked at. */
 static int prepare(const struct hf_options *options, struct hf_project *project,
 		   struct hf_error *err)
@@ -230,10 +214,7 @@ static int prepare(const struct hf_options *options, struct hf_project *project,
 	rc = check(options, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_project_init(project, &options->policy, options->store, err);
-	if (rc < 0)
-		return rc;
-	return check_gate(project, err);
+	return hf_project_init(project, &options->policy, options->store, err);
 }
 
 /* An earlier run's "clean" must not stand for this one. */

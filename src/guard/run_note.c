@@ -82,7 +82,8 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 			hf_run_journal(run, violation);
 		return violation;
 	}
-	if (hf_violations_set_candidates(violations, violation,
+	if ((!before || hf_run_gate_openers(run, before, violation) == 0) &&
+	    hf_violations_set_candidates(violations, violation,
 					 &run->suspects) < 0) {
 		(void)hf_fail_memory(&err);
 		hf_run_fail(run, &err);

@@ -330,6 +330,9 @@ static void count_results(struct hf_run *run)
 		struct hf_violation *const violation =
 			session->violations.items[i];
 
+		/* Nothing was touched: there is nothing to put back. */
+		if (!violation->has_landed)
+			continue;
 		if (!session->has_looked || violation->is_open) {
 			violation->is_stuck = true;
 			violation->is_restored = false;

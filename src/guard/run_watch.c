@@ -262,11 +262,14 @@ static void take_events(struct hf_run *run, struct hf_job *job)
 
 void hf_run_ready(void *context, struct hf_job *job)
 {
+	/* Who opened a file, before what was written to it. */
+	hf_run_take_gate(context, job);
 	take_events(context, job);
 }
 
 void hf_run_drain(struct hf_run *run)
 {
+	hf_run_take_gate(run, NULL);
 	take_events(run, NULL);
 }
 

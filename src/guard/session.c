@@ -79,6 +79,7 @@ static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
 	struct hf_job_options options = {
 		.argv = given->argv,
 		.variable = variable,
+		.wants_gate = run->project->policy.gate != HF_GATE_OFF,
 		.wait_for_leftovers =
 			run->project->policy.leftovers == HF_LEFTOVERS_WAIT,
 		.leftover_limit_ms = LEFTOVER_LIMIT_MS,
@@ -150,6 +151,7 @@ static void run_done(struct hf_run *run)
 	hf_violations_done(&run->session.violations);
 	hf_processes_done(&run->session.leftovers);
 	hf_free_pointee(&run->session.allowed);
+	hf_free_pointee(&run->session.side_effects);
 }
 
 #define cleanup_run	CLEANUP(run_done)
@@ -172,7 +174,7 @@ int hf_session_run(struct hf_project *project,
 					HF_LAYER_UNAVAILABLE,
 			.gate_why = project->policy.gate == HF_GATE_OFF ?
 					    "turned off" :
-					    "this version does not have it",
+					    "the run did not begin",
 			.is_watch_complete = true,
 			.notes = &notes,
 		},
