@@ -34,20 +34,24 @@ enum hf_verdict decide_refuse_as(const struct decider *decider, size_t place,
 				 const char *path, const char *rule,
 				 const struct hf_entry *entry)
 {
+	struct hf_decision *const decision = decider->decision;
+
 	if (!decide_knows(decider, place, HF_GATE_FACT_PERMITTED))
 		return HF_VERDICT_ASK;
 	if (!decider->call->places[place].is_permitted)
 		return HF_VERDICT_PASS;
-	decider->decision->place = place;
-	decider->decision->path = path;
-	decider->decision->rule = rule;
-	decider->decision->entry = entry;
-	decider->decision->takes_all = false;
+	if (decision->target_count < HF_TARGETS_MAX)
+		decision->targets[decision->target_count++] =
+			(struct hf_target){
+				.path = path,
+				.rule = rule,
+				.entry = entry,
+			};
 	return HF_VERDICT_REFUSE;
 }
 
 enum hf_verdict decide_refuse(const struct decider *decider, size_t place,
-			      const struct target *target)
+			      const struct decide_target *target)
 {
 	if (target->is_store)
 		return decide_refuse_as(decider, place,
@@ -60,7 +64,7 @@ enum hf_verdict decide_refuse(const struct decider *decider, size_t place,
 /* What a call reaches, by its identity; where that is not one of ours, by its
  * name: another file may stand there since.  False when a fact is missing. */
 static bool reach(const struct decider *decider, size_t index,
-		  struct target *ret_target)
+		  struct decide_target *ret_target)
 {
 	const struct hf_gate_place *const place = &decider->call->places[index];
 	const struct hf_known *const known = hf_decide_set_find(
@@ -68,7 +72,7 @@ static bool reach(const struct decider *decider, size_t index,
 	const char *path;
 	bool is_store;
 
-	*ret_target = (struct target){.entry = NULL};
+	*ret_target = (struct decide_target){.entry = NULL};
 	if (known) {
 		ret_target->entry = known->entry;
 		ret_target->is_store = known->kind == HF_KNOWN_STORE;
@@ -104,7 +108,7 @@ static enum hf_verdict write_object(const struct decider *decider, size_t index)
 	const bool is_update = flags & HF_GATE_READS &&
 			       !(flags & HF_GATE_TRUNCATES) &&
 			       decider->call->operation != HF_GATE_TRUNCATE;
-	struct target target;
+	struct decide_target target;
 	enum hf_verdict verdict;
 
 	/* A directory fails, a fifo or device is no content of ours. */
@@ -221,7 +225,7 @@ static enum hf_verdict changes_metadata(const struct decider *decider)
 static enum hf_verdict decide_metadata(const struct decider *decider)
 {
 	const struct hf_gate_place *const place = &decider->call->places[0];
-	struct target target;
+	struct decide_target target;
 	enum hf_verdict verdict;
 
 	if (!decide_knows(decider, 0, HF_GATE_FACT_OBJECT))
@@ -248,6 +252,7 @@ enum hf_verdict hf_decide(const struct hf_decide_set *set,
 		.decision = ret_decision,
 	};
 
+	ret_decision->target_count = 0;
 	switch (call->operation) {
 	case HF_GATE_OPEN:
 		return decide_open(&decider);

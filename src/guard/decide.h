@@ -29,18 +29,32 @@ enum hf_verdict {
 	HF_VERDICT_REFUSE,
 	/* Opened for reading and writing: goes on, and is remembered. */
 	HF_VERDICT_OBSERVE,
+	/*
+	 * A second name for a protected file: it gets a copy.  The name would
+	 * outlive the run, and a write through it later would find nobody.
+	 */
+	HF_VERDICT_COPY,
 	HF_VERDICT_ASK
 };
 
-struct hf_decision {
-	size_t place;		/* that was decided, or is asked about */
-	enum hf_gate_fact fact; /* that is asked for */
-	const char *path;	/* an entry's, or path_space */
+/* What a refused or observed call was about to change. */
+struct hf_target {
+	const char *path;		/* an entry's, or in the decision */
 	const char *rule;
-	const struct hf_entry *entry; /* NULL for an addition and the store */
+	const struct hf_entry *entry;	/* NULL for an addition and the store */
 	/* A directory goes, and everything protected beneath it. */
 	bool takes_all;
-	char path_space[HF_DECIDE_PATH_MAX];
+};
+
+/* An exchange of two names takes both and makes both. */
+#define HF_TARGETS_MAX	4
+
+struct hf_decision {
+	size_t place;			/* that is asked about */
+	enum hf_gate_fact fact;		/* that is asked for */
+	struct hf_target targets[HF_TARGETS_MAX];
+	size_t target_count;
+	char path_space[HF_TARGETS_MAX][HF_DECIDE_PATH_MAX];
 };
 
 enum hf_verdict hf_decide(const struct hf_decide_set *set,

@@ -15,7 +15,7 @@ struct decider {
 };
 
 /* What a call meets: an entry, the store, or nothing of ours. */
-struct target {
+struct decide_target {
 	const struct hf_entry *entry;
 	bool is_store;
 	bool is_above;
@@ -31,7 +31,7 @@ enum hf_verdict decide_refuse_as(const struct decider *decider, size_t place,
 				 const char *path, const char *rule,
 				 const struct hf_entry *entry);
 enum hf_verdict decide_refuse(const struct decider *decider, size_t place,
-			      const struct target *target);
+			      const struct decide_target *target);
 
 /* -- decide_name.c -- */
 

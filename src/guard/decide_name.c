@@ -15,7 +15,8 @@
 static const char *path_in(const struct decider *decider, const char *directory,
 			   const char *name)
 {
-	char *const space = decider->decision->path_space;
+	const size_t at = decider->decision->target_count;
+	char *const space = decider->decision->path_space[at];
 	const size_t len = strcmp(directory, ".") == 0 ? 0 : strlen(directory);
 	const size_t name_len = strlen(name);
 	const size_t slash = len > 0 && directory[len - 1] != '/' ? 1 : 0;
@@ -94,14 +95,15 @@ enum hf_verdict decide_place_name(const struct decider *decider, size_t index,
 	/* What is new in the store is nobody's loss; what is there is. */
 	if (is_store && place->known & HF_GATE_FACT_NAME && place->name_rc == 0)
 		return decide_refuse(decider, index,
-				     &(struct target){.is_store = true});
+				     &(struct decide_target){.is_store = true});
 	if (!path)
 		return HF_VERDICT_PASS;
 	entry = hf_tree_find(set->tree, path);
 	if (entry)
 		return decide_is_guarded(entry)
 			       ? decide_refuse(decider, index,
-					       &(struct target){.entry = entry})
+					       &(struct decide_target){
+						       .entry = entry})
 			       : HF_VERDICT_PASS;
 	rule = hf_patterns_match_past(set->policy->protect, path,
 				      hf_scan_skipped_len(path), is_directory);
@@ -127,12 +129,13 @@ static enum hf_verdict take_name(const struct decider *decider, size_t index)
 		return HF_VERDICT_ASK;
 	if (is_store)
 		return decide_refuse(decider, index,
-				     &(struct target){.is_store = true});
+				     &(struct decide_target){.is_store = true});
 	entry = path ? hf_tree_find(decider->set->tree, path) : NULL;
 	if (!entry || !decide_is_guarded(entry) ||
 	    entry->stat.kind == HF_KIND_ABSENT)
 		return HF_VERDICT_PASS;
-	return decide_refuse(decider, index, &(struct target){.entry = entry});
+	return decide_refuse(decider, index,
+			     &(struct decide_target){.entry = entry});
 }
 
 /* -- names ------------------------------------------------------------------
@@ -215,13 +218,15 @@ static enum hf_verdict take_directory(const struct decider *decider,
 		return take_name(decider, index);
 	if (known->kind == HF_KNOWN_STORE)
 		return decide_refuse(decider, index,
-				     &(struct target){.is_store = true});
+				     &(struct decide_target){.is_store = true});
 	if (known->entry && known->entry->role == HF_ROLE_ALLOWED)
 		return HF_VERDICT_PASS;
 	verdict = decide_refuse_as(decider, index, known->path,
 				   known->entry ? known->entry->rule : "",
 				   known->entry);
-	decider->decision->takes_all = verdict == HF_VERDICT_REFUSE;
+	if (verdict == HF_VERDICT_REFUSE)
+		decider->decision->targets[decider->decision->target_count - 1]
+			.takes_all = true;
 	return verdict;
 }
 
@@ -246,13 +251,26 @@ static bool knows_rename(const struct decider *decider)
 	       decide_knows(decider, 1, HF_GATE_FACT_EMPTY);
 }
 
+/* One that asks goes first, then one that refuses; all that do are named. */
+static enum hf_verdict worst_of(enum hf_verdict a, enum hf_verdict b,
+				enum hf_verdict c, enum hf_verdict d)
+{
+	const enum hf_verdict all[] = {a, b, c, d};
+	enum hf_verdict worst = HF_VERDICT_PASS;
+
+	for (size_t i = 0; i < HF_COUNT(all); i++)
+		if (all[i] == HF_VERDICT_ASK ||
+		    (all[i] == HF_VERDICT_REFUSE && worst != HF_VERDICT_ASK))
+			worst = all[i];
+	return worst;
+}
+
 enum hf_verdict decide_rename(const struct decider *decider)
 {
 	const struct hf_gate_call *const call = decider->call;
 	const struct hf_gate_place *const from = &call->places[0];
 	const struct hf_gate_place *const to = &call->places[1];
 	const bool exchanges = call->flags & HF_GATE_EXCHANGES;
-	enum hf_verdict verdict;
 
 	if (call->flags & HF_GATE_IS_INVALID || from->last[0] == '\0' ||
 	    to->last[0] == '\0' ||
@@ -265,16 +283,34 @@ enum hf_verdict decide_rename(const struct decider *decider)
 	    (!exchanges && to->name_rc == 0 &&
 	     to->name.kind == HF_KIND_DIRECTORY && !to->is_empty))
 		return HF_VERDICT_PASS;
-	verdict = take_either(decider, 0);
-	if (verdict == HF_VERDICT_PASS && exchanges)
-		verdict = take_either(decider, 1);
-	if (verdict == HF_VERDICT_PASS)
-		verdict = decide_place_name(
-			decider, 1, from->name.kind == HF_KIND_DIRECTORY);
-	if (verdict == HF_VERDICT_PASS && exchanges)
-		verdict = decide_place_name(decider, 0,
-					    to->name.kind == HF_KIND_DIRECTORY);
-	return verdict;
+	return worst_of(take_either(decider, 0),
+			exchanges ? take_either(decider, 1) : HF_VERDICT_PASS,
+			decide_place_name(decider, 1,
+					  from->name.kind == HF_KIND_DIRECTORY),
+			exchanges ? decide_place_name(decider, 0,
+						      to->name.kind ==
+							      HF_KIND_DIRECTORY)
+				  : HF_VERDICT_PASS);
+}
+
+/* One more name of a protected file. */
+static enum hf_verdict copy_instead(const struct decider *decider)
+{
+	const struct hf_gate_place *const from = &decider->call->places[0];
+	const struct hf_known *const known = hf_decide_set_find(
+		decider->set, from->object.dev, from->object.ino);
+
+	if (!known || !known->entry || !decide_is_guarded(known->entry) ||
+	    from->object.kind != HF_KIND_FILE)
+		return HF_VERDICT_PASS;
+	if (!decide_knows(decider, 1, HF_GATE_FACT_PERMITTED))
+		return HF_VERDICT_ASK;
+	if (!decider->call->places[1].is_permitted)
+		return HF_VERDICT_PASS;
+	decider->decision->targets[0] =
+		(struct hf_target){.entry = known->entry};
+	decider->decision->target_count = 1;
+	return HF_VERDICT_COPY;
 }
 
 /* The file gets one more name; where that is, is judged like anything new. */
@@ -282,9 +318,9 @@ enum hf_verdict decide_link(const struct decider *decider)
 {
 	const struct hf_gate_place *const from = &decider->call->places[0];
 	const struct hf_gate_place *const to = &decider->call->places[1];
+	enum hf_verdict verdict;
 
-	if (to->last[0] == '\0' || to->wants_directory ||
-	    !hf_decide_set_may_name(decider->set, to->last))
+	if (to->last[0] == '\0' || to->wants_directory)
 		return HF_VERDICT_PASS;
 	if (!decide_knows(decider, 1, HF_GATE_FACT_NAME) ||
 	    !decide_knows(decider, 0, HF_GATE_FACT_OBJECT))
@@ -300,7 +336,8 @@ enum hf_verdict decide_link(const struct decider *decider)
 		    from->parent.dev != to->parent.dev)
 			return HF_VERDICT_PASS;
 	}
-	return decide_place_name(decider, 1, false);
+	verdict = decide_place_name(decider, 1, false);
+	return verdict == HF_VERDICT_PASS ? copy_instead(decider) : verdict;
 }
 
 /* What is mounted over an entry or a directory above one hides it. */
@@ -331,7 +368,7 @@ enum hf_verdict decide_mount(const struct decider *decider)
 	}
 	if (known->kind == HF_KNOWN_STORE)
 		return decide_refuse(decider, 0,
-				     &(struct target){.is_store = true});
+				     &(struct decide_target){.is_store = true});
 	return decide_refuse_as(decider, 0, known->path,
 				known->entry ? known->entry->rule : "",
 				known->entry);

@@ -155,19 +155,41 @@ static void leave_decision(struct hf_run_gate *gate,
 			   const struct hf_gate_question *question,
 			   enum gate_event_kind kind)
 {
+	const struct hf_decision *const decision = &gate->decision;
 	cleanup_buffer struct hf_buffer detail = HF_BUFFER_INIT;
-	struct gate_event event = {
-		.kind = kind,
-		.entry = gate->decision.entry,
-		.takes_all = gate->decision.takes_all,
-		.path = gate->decision.path,
-		.rule = gate->decision.rule,
-	};
+	struct gate_event event = {.kind = kind};
 
 	describe(gate, question, &event, &detail);
 	/* Its number may have been another one's while we looked. */
-	if (hf_gate_is_waiting(question))
+	if (!hf_gate_is_waiting(question))
+		return;
+	for (size_t i = 0; i < decision->target_count; i++) {
+		const struct hf_target *const target = &decision->targets[i];
+
+		event.entry = target->entry;
+		event.takes_all = target->takes_all;
+		event.path = target->path;
+		event.rule = target->rule;
 		leave_event(gate, &event);
+	}
+}
+
+/* The copy is guarded like the file: what the command does to it would have
+ * been done to that. */
+static int copy_instead(struct hf_run_gate *gate,
+			struct hf_gate_question *question)
+{
+	const struct hf_entry *const entry = gate->decision.targets[0].entry;
+	struct hf_gate_identity copy;
+	const int rc = hf_gate_copy(question, &copy);
+
+	if (rc < 0)
+		return rc == -EOPNOTSUPP ? 0 : -rc;
+	hf_mutex_lock(gate->mutex);
+	if (hf_decide_set_note(&gate->set, entry, copy.dev, copy.ino) < 0)
+		gate->is_full = true;
+	hf_mutex_unlock(gate->mutex);
+	return HF_GATE_DONE;
 }
 
 static int judge(void *context, struct hf_gate_question *question)
@@ -185,12 +207,20 @@ static int judge(void *context, struct hf_gate_question *question)
 			break;
 		hf_gate_learn(question, decision->place, decision->fact);
 	}
-	if (verdict == HF_VERDICT_PASS)
+	switch (verdict) {
+	case HF_VERDICT_REFUSE:
+		leave_decision(gate, question, GATE_EVENT_REFUSED);
+		return EACCES;
+	case HF_VERDICT_OBSERVE:
+		leave_decision(gate, question, GATE_EVENT_OBSERVED);
 		return 0;
-	leave_decision(gate, question,
-		       verdict == HF_VERDICT_REFUSE ? GATE_EVENT_REFUSED
-						    : GATE_EVENT_OBSERVED);
-	return verdict == HF_VERDICT_REFUSE ? EACCES : 0;
+	case HF_VERDICT_COPY:
+		return copy_instead(gate, question);
+	case HF_VERDICT_PASS:
+	case HF_VERDICT_ASK:
+		break;
+	}
+	return 0;
 }
 
 static void take_effect(void *context, struct hf_gate_question *question,

@@ -132,6 +132,13 @@ int64_t hf_gate_question_tid(const struct hf_gate_question *question);
 /* Look for a fact; the place has it afterwards. */
 void hf_gate_learn(struct hf_gate_question *question, size_t place,
 		   enum hf_gate_fact fact);
+/*
+ * Of a HF_GATE_LINK: make place 1 a copy of what place 0 reaches, as the caller's
+ * own link would look.  0 and what it became; -EOPNOTSUPP where only a link can be
+ * made; else the errno that the caller gets.
+ */
+MUST_CHECK int hf_gate_copy(struct hf_gate_question *question,
+			    struct hf_gate_identity *ret_copy);
 /* Does the caller still wait?  Else its number may be another thread's by now.
  */
 bool hf_gate_is_waiting(const struct hf_gate_question *question);
@@ -148,11 +155,13 @@ enum hf_gate_effect {
 	HF_GATE_TRACED
 };
 
+#define HF_GATE_DONE	(-1)
+
 struct hf_gate_hooks {
 	void *context;
 	/*
-	 * In the gate's thread, one call at a time: 0 to let it go on, or the
-	 * errno it fails with.
+	 * In the gate's thread, one call at a time: 0 to let it go on, the
+	 * errno it fails with, or HF_GATE_DONE: it was done in its place.
 	 */
 	int (*judge)(void *context, struct hf_gate_question *question);
 	/* In the gate's thread: something was different for the caller. */

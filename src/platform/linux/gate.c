@@ -106,7 +106,7 @@ static int answer(struct hf_gate_question *question)
 	if (rc < 0)
 		return 1;
 	rc = gate->hooks.judge(gate->hooks.context, question);
-	return rc == 0 ? 1 : -rc;
+	return rc == 0 ? 1 : rc == HF_GATE_DONE ? 0 : -rc;
 }
 
 static void send_answer(const struct hf_gate_question *question, int rc)
