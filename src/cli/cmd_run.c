@@ -10,7 +10,9 @@
 #include "guard/session.h"
 #include "platform/job.h"
 #include "platform/system.h"
+#include "report/annotations.h"
 #include "report/json.h"
+#include "report/junit.h"
 
 /* With more violations than this the report is written only now and then: each
  * time it is longer. */
@@ -23,8 +25,11 @@
 struct watcher {
 	struct hf_output *output;
 	struct hf_report_file *report;
+	struct hf_report_file *junit;
+	bool has_annotations;
 	int64_t reported_ns;
 	bool has_failed;	/* the newest report was not written */
+	bool has_junit_failed;
 	size_t said[HF_FATES];	/* and what was too much to be said */
 };
 
@@ -47,6 +52,23 @@ static int write_report(struct watcher *watcher,
 				    is_last, err);
 }
 
+static int write_junit(struct watcher *watcher,
+		       const struct hf_session *session, bool is_last,
+		       struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	if (watcher->junit->way == HF_REPORT_NONE)
+		return 0;
+	hf_report_junit(session, watcher->output->style.location, &text);
+	rc = hf_buffer_check(&text, err);
+	if (rc < 0)
+		return rc;
+	return hf_report_file_write(watcher->junit, text.data, text.len,
+				    is_last, err);
+}
+
 static void report(struct watcher *watcher, const struct hf_session *session,
 		   bool is_last)
 {
@@ -56,6 +78,34 @@ static void report(struct watcher *watcher, const struct hf_session *session,
 	watcher->has_failed = write_report(watcher, session, is_last, &err) < 0;
 	if (watcher->has_failed && !had_failed)
 		hf_output_error(watcher->output, &err);
+}
+
+/* At the start and at the end. */
+static void report_junit(struct watcher *watcher,
+			 const struct hf_session *session, bool is_last)
+{
+	struct hf_error err = { 0 };
+	const bool had_failed = watcher->has_junit_failed;
+
+	watcher->has_junit_failed =
+		write_junit(watcher, session, is_last, &err) < 0;
+	if (watcher->has_junit_failed && !had_failed)
+		hf_output_error(watcher->output, &err);
+}
+
+/* All that is told at the end by others than the summary. */
+static void report_at_last(struct watcher *watcher,
+			   const struct hf_session *session)
+{
+	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
+
+	/* Standard output is the command's; runners read them here, too. */
+	if (watcher->has_annotations)
+		hf_report_annotations(session, watcher->output->style.location,
+				      &lines);
+	hf_output_lines(watcher->output, &lines);
+	report(watcher, session, true);
+	report_junit(watcher, session, true);
 }
 
 static void report_in_between(struct watcher *watcher,
@@ -75,6 +125,7 @@ static void on_begun(void *context, const struct hf_session *session,
 	hf_report_text_begun(session, drift, &watcher->output->style, &lines);
 	hf_output_lines(watcher->output, &lines);
 	report(watcher, session, false);
+	report_junit(watcher, session, false);
 }
 
 static void on_degraded(void *context, const struct hf_session *session)
@@ -118,8 +169,10 @@ static int on_finished(void *context, const struct hf_session *session)
 
 	hf_report_text_finished(session, &watcher->output->style, &lines);
 	hf_output_lines(watcher->output, &lines);
-	report(watcher, session, true);
-	return watcher->has_failed ? HF_STATUS_FAILURE : 0;
+	report_at_last(watcher, session);
+	return watcher->has_failed || watcher->has_junit_failed ?
+		       HF_STATUS_FAILURE :
+		       0;
 }
 
 /* A report of a run that did not begin. */
@@ -144,7 +197,7 @@ static void report_failure(struct watcher *watcher,
 		.error = *err,
 	};
 
-	report(watcher, &session, true);
+	report_at_last(watcher, &session);
 }
 
 static int say_not_executed(struct hf_output *output, const char *command,
@@ -168,17 +221,22 @@ static int run_guarded(const struct hf_options *options,
 		.restored = on_restored,
 		.finished = on_finished,
 	};
-	const struct hf_session_options session = {
+	const struct hf_report_file *const files[] = { watcher->report,
+						       watcher->junit };
+	int keep[HF_COUNT(files)];
+	struct hf_session_options session = {
 		.argv = options->words,
 		.observer = &observer,
 		.progress = hf_output_progress(watcher->output, "reading"),
 		.fail_fast = options->is_fail_fast,
-		.keep = &watcher->report->fd,
-		.keep_count = watcher->report->way == HF_REPORT_NONE ? 0 : 1,
+		.keep = keep,
 	};
 	struct hf_session_result result = { .status = 0 };
 	struct hf_error err = { 0 };
 
+	for (size_t i = 0; i < HF_COUNT(files); i++)
+		if (files[i]->way != HF_REPORT_NONE)
+			keep[session.keep_count++] = files[i]->fd;
 	if (hf_session_run(project, &session, &result, &err) < 0) {
 		hf_output_error(watcher->output, &err);
 		report_failure(watcher, project, options->words, &err);
@@ -217,6 +275,33 @@ static int prepare(const struct hf_options *options, struct hf_project *project,
 	return hf_project_init(project, &options->policy, options->store, err);
 }
 
+/* What cannot be opened is said and left out; the rest can still tell of it.  The
+ * first failure stands in *err. */
+static int open_reports(struct watcher *watcher,
+			const struct hf_project *project, struct hf_error *err)
+{
+	struct hf_report_file *const files[] = { watcher->report,
+						 watcher->junit };
+	struct hf_error why = { 0 };
+	int result = 0;
+
+	for (size_t i = 0; i < HF_COUNT(files); i++) {
+		int rc = hf_report_file_open(files[i], project, &why);
+
+		if (rc == 0 && i > 0)
+			rc = hf_report_file_check_apart(files[i], files[0],
+							&why);
+		if (rc == 0)
+			continue;
+		hf_output_error(watcher->output, &why);
+		hf_report_file_done(files[i]);
+		if (result == 0)
+			*err = why;
+		result = rc;
+	}
+	return result;
+}
+
 /* An earlier run's "clean" must not stand for this one. */
 static void report_refusal(struct watcher *watcher, struct hf_project *project,
 			   const struct hf_options *options,
@@ -227,10 +312,8 @@ static void report_refusal(struct watcher *watcher, struct hf_project *project,
 	if (options->is_dry_run ||
 	    (project->store_path != NULL && hf_session_is_inside(project)))
 		return;
-	if (hf_report_file_open(watcher->report, project, &err) < 0)
-		hf_output_error(watcher->output, &err);
-	else
-		report_failure(watcher, project, options->words, why);
+	(void)open_reports(watcher, project, &err);
+	report_failure(watcher, project, options->words, why);
 }
 
 /* What was said here and counts for nothing: the run around it has its own. */
@@ -246,8 +329,10 @@ static void say_unused(const struct hf_options *options,
 		{ "--protect", options->protect[0] != NULL },
 		{ "--exclude", options->exclude[0] != NULL },
 		{ "--allow", options->allow[0] != NULL },
+		{ "--annotations", options->has_annotations },
 		{ "--fail-fast", options->is_fail_fast },
 		{ "--gate", policy->has_gate },
+		{ "--junit", options->junit != NULL },
 		{ "--keep-going", policy->has_on_landed },
 		{ "--leftovers", policy->has_leftovers },
 		{ "--min-protected", policy->has_min_protected },
@@ -271,11 +356,19 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 {
 	cleanup_project struct hf_project project = HF_PROJECT_INIT;
 	cleanup_report_file struct hf_report_file report_file =
-		HF_REPORT_FILE_INIT;
-	struct watcher watcher = { .output = output, .report = &report_file };
+		HF_REPORT_FILE_INIT("report", HF_REPORT_JSON_START);
+	cleanup_report_file struct hf_report_file junit =
+		HF_REPORT_FILE_INIT("JUnit report", HF_REPORT_JUNIT_START);
+	struct watcher watcher = {
+		.output = output,
+		.report = &report_file,
+		.junit = &junit,
+		.has_annotations = options->has_annotations,
+	};
 	struct hf_error err = { 0 };
 
-	if (hf_report_file_inherit(&report_file, options->report, &err) < 0) {
+	if (hf_report_file_inherit(&report_file, options->report, &err) < 0 ||
+	    hf_report_file_inherit(&junit, options->junit, &err) < 0) {
 		hf_output_error(output, &err);
 		return HF_STATUS_FAILURE;
 	}
@@ -292,8 +385,8 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 		return say_not_executed(output, options->words[0],
 					-hf_process_exec(options->words));
 	}
-	if (hf_report_file_open(&report_file, &project, &err) < 0) {
-		hf_output_error(output, &err);
+	if (open_reports(&watcher, &project, &err) < 0) {
+		report_failure(&watcher, &project, options->words, &err);
 		return HF_STATUS_FAILURE;
 	}
 	return run_guarded(options, &project, &watcher);

@@ -12,6 +12,7 @@
 
 enum option_id {
 	OPTION_ALLOW,
+	OPTION_ANNOTATIONS,
 	OPTION_COLOR,
 	OPTION_CONFIG,
 	OPTION_DRY_RUN,
@@ -21,6 +22,7 @@ enum option_id {
 	OPTION_GATE,
 	OPTION_HELP,
 	OPTION_JSON,
+	OPTION_JUNIT,
 	OPTION_KEEP_GOING,
 	OPTION_LEFTOVERS,
 	OPTION_LIMIT,
@@ -50,10 +52,14 @@ static const struct hf_option table[] = {
 	  OPTION_EXCLUDE, 0 },
 	{ "allow", "GLOB", "what the command may change (repeatable)", IN(RUN),
 	  OPTION_ALLOW, 0 },
+	{ "annotations", "FORM", "github or none: errors for a runner's page",
+	  IN(RUN), OPTION_ANNOTATIONS, 0 },
 	{ "fail-fast", NULL, "end the command at the first violation", IN(RUN),
 	  OPTION_FAIL_FAST, 'x' },
 	{ "gate", "MODE", "auto, require or off: refuse changes outright",
 	  IN(RUN), OPTION_GATE, 0 },
+	{ "junit", "FILE", "write a JUnit report there, a case a violation",
+	  IN(RUN), OPTION_JUNIT, 0 },
 	{ "keep-going", NULL, "put back at once and let the command go on",
 	  IN(RUN), OPTION_KEEP_GOING, 0 },
 	{ "leftovers", "MODE", "end or wait: processes left behind", IN(RUN),
@@ -127,6 +133,7 @@ static int apply_checked(struct hf_options *options,
 			 struct hf_error *err)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const forms[] = { "none", "github", NULL };
 	static const char *const gates[] = { "auto", "require", "off", NULL };
 	static const char *const leftovers[] = { "end", "wait", NULL };
 	struct hf_policy_options *policy = &options->policy;
@@ -134,6 +141,10 @@ static int apply_checked(struct hf_options *options,
 	int rc;
 
 	switch (option->id) {
+	case OPTION_ANNOTATIONS:
+		rc = parse_word(option, value, forms, &index, err);
+		options->has_annotations = index > 0;
+		return rc;
 	case OPTION_COLOR:
 		rc = parse_word(option, value, colors, &index, err);
 		if (rc == 0)
@@ -187,6 +198,9 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 		return 0;
 	case OPTION_JSON:
 		options->is_json = true;
+		return 0;
+	case OPTION_JUNIT:
+		options->junit = value;
 		return 0;
 	case OPTION_KEEP_GOING:
 		options->policy.has_on_landed = true;

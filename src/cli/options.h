@@ -39,6 +39,8 @@ struct hf_options {
 	struct hf_policy_options policy;
 	const char *store;
 	const char *report;
+	const char *junit;
+	bool has_annotations;	/* GitHub's */
 	const char *from;
 	enum hf_color_mode color;
 	uint64_t limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Write the report where the person said. */
+/* Write a report where the person said. */
 #include "cli/report_file.h"
 
 #include <limits.h>
@@ -11,13 +11,12 @@
 #include "core/project.h"
 #include "core/replace.h"
 #include "platform/terminal.h"
-#include "report/json.h"
 
 static int fail_system(const struct hf_report_file *file, int rc,
 		       struct hf_error *err)
 {
-	return hf_fail_system(err, rc, "cannot write the report to '%s'",
-			      HF_QUOTE(file->word));
+	return hf_fail_system(err, rc, "cannot write the %s to '%s'",
+			      file->what, HF_QUOTE(file->word));
 }
 
 /* The number in "fd:N", "/dev/fd/N", "/dev/stdout"; false for a file. */
@@ -52,9 +51,9 @@ static int open_descriptor(struct hf_report_file *file, uint64_t number,
 
 	if (number == HF_STDIN || number > INT_MAX)
 		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot write the report to '%s': no such "
+			       "cannot write the %s to '%s': no such "
 			       "descriptor",
-			       HF_QUOTE(file->word));
+			       file->what, HF_QUOTE(file->word));
 	/* 0, 1 and 2 become others' in the processes that write. */
 	file->fd = hf_file_duplicate((int)number);
 	if (file->fd < 0)
@@ -103,23 +102,25 @@ static int resolve(struct hf_report_file *file, bool exists, char **ret_path,
 static int check_earlier(const struct hf_report_file *file, const char *path,
 			 struct hf_error *err)
 {
-	static const char start[] = HF_REPORT_JSON_START;
+	const size_t start_len = strlen(file->start);
 	cleanup_fd int fd = hf_file_open_read_path(path);
-	char text[sizeof(start) - 1];
+	cleanup_free char *text = malloc(start_len);
 	int64_t len;
 
 	if (fd < 0)
 		return fail_system(file, fd, err);
-	len = hf_file_read(fd, text, sizeof(text));
+	if (text == NULL)
+		return hf_fail_memory(err);
+	len = hf_file_read(fd, text, start_len);
 	if (len < 0)
 		return fail_system(file, (int)len, err);
-	if (len == 0 || ((size_t)len == sizeof(text) &&
-			 memcmp(text, start, sizeof(text)) == 0))
+	if (len == 0 || ((size_t)len == start_len &&
+			 memcmp(text, file->start, start_len) == 0))
 		return 0;
 	return hf_fail(err, HF_ERR_USAGE,
-		       "cannot write the report to '%s': it is no earlier "
+		       "cannot write the %s to '%s': it is no earlier "
 		       "report, and what is protected is not known",
-		       HF_QUOTE(file->word));
+		       file->what, HF_QUOTE(file->word));
 }
 
 static int check_place(const struct hf_report_file *file, const char *path,
@@ -129,9 +130,9 @@ static int check_place(const struct hf_report_file *file, const char *path,
 
 	if (hf_path_is_beneath(path, project->store_path))
 		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot write the report to '%s': it lies in "
+			       "cannot write the %s to '%s': it lies in "
 			       "the store",
-			       HF_QUOTE(file->word));
+			       file->what, HF_QUOTE(file->word));
 	if (hf_path_is_beneath(path, project->root))
 		path += strlen(project->root) +
 			(strcmp(project->root, "/") == 0 ? 0 : 1);
@@ -139,9 +140,9 @@ static int check_place(const struct hf_report_file *file, const char *path,
 	if (rule == NULL)
 		return 0;
 	(void)hf_fail(err, HF_ERR_USAGE,
-		      "cannot write the report to '%s': the name is "
+		      "cannot write the %s to '%s': the name is "
 		      "protected by '%s'",
-		      HF_QUOTE(file->word), HF_QUOTE(rule));
+		      file->what, HF_QUOTE(file->word), HF_QUOTE(rule));
 	return hf_fail_hint(err, "choose a name that no pattern matches, or "
 				 "take it out with --exclude");
 }
@@ -207,9 +208,9 @@ int hf_report_file_inherit(struct hf_report_file *file, const char *word,
 		return open_descriptor(file, number, err);
 	if (strncmp(word, "fd:", 3) == 0) {
 		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot write the report to '%s': not a "
+			      "cannot write the %s to '%s': not a "
 			      "descriptor's number",
-			      HF_QUOTE(word));
+			      file->what, HF_QUOTE(word));
 		return hf_fail_hint(err, "a file of this name is './%s'",
 				    HF_QUOTE(word));
 	}
@@ -230,8 +231,8 @@ int hf_report_file_open(struct hf_report_file *file,
 	exists = hf_file_stat_path(word, &stat) == 0;
 	if (stat.kind == HF_KIND_DIRECTORY || hf_path_name(word)[0] == '\0')
 		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot write the report to '%s': it is %s",
-			       HF_QUOTE(word),
+			       "cannot write the %s to '%s': it is %s",
+			       file->what, HF_QUOTE(word),
 			       word[0] == '\0' ? "empty" : "a directory");
 	if (exists && stat.kind != HF_KIND_FILE) {
 		file->fd = hf_file_create_path(word);
@@ -251,6 +252,35 @@ int hf_report_file_open(struct hf_report_file *file,
 		return rc;
 	rc = open_replaced(file, path, exists, stat.mode, err);
 	return rc < 0 ? rc : try_replace(file, err);
+}
+
+/* A device takes both, one after the other. */
+static bool is_same_place(const struct hf_report_file *a,
+			  const struct hf_report_file *b)
+{
+	struct hf_stat left;
+	struct hf_stat right;
+
+	return (a->way == HF_REPORT_REPLACED) ==
+		       (b->way == HF_REPORT_REPLACED) &&
+	       hf_file_stat(a->fd, &left) == 0 &&
+	       hf_file_stat(b->fd, &right) == 0 && left.dev == right.dev &&
+	       left.ino == right.ino &&
+	       left.kind != HF_KIND_CHARACTER_DEVICE &&
+	       (a->name == NULL || strcmp(a->name, b->name) == 0);
+}
+
+int hf_report_file_check_apart(const struct hf_report_file *file,
+			       const struct hf_report_file *other,
+			       struct hf_error *err)
+{
+	if (file->way == HF_REPORT_NONE || other->way == HF_REPORT_NONE ||
+	    !is_same_place(file, other))
+		return 0;
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot write the %s to '%s': the %s goes there",
+		      file->what, HF_QUOTE(file->word), other->what);
+	return hf_fail_hint(err, "give each a file of its own");
 }
 
 int hf_report_file_write(const struct hf_report_file *file, const char *text,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the JSON report goes: a file that is replaced as a whole at every
+ * Where a report goes: a file that is replaced as a whole at every
  * violation, so that a reader never sees half of one; or a descriptor, pipe or
  * device, which gets it once, at the end.
  *
- *	cleanup_report_file struct hf_report_file file = HF_REPORT_FILE_INIT;
+ *	cleanup_report_file struct hf_report_file file =
+ *		HF_REPORT_FILE_INIT("report", HF_REPORT_JSON_START);
  *
  *	rc = hf_report_file_inherit(&file, "report.json", err);
  *	rc = hf_report_file_open(&file, &project, err);
@@ -30,6 +31,8 @@ enum hf_report_way {
 };
 
 struct hf_report_file {
+	const char *what;	/* in messages: "report", "JUnit report" */
+	const char *start;	/* how an earlier one begins */
 	enum hf_report_way way;
 	int fd;			/* the directory when replaced */
 	char *name;		/* in the directory */
@@ -37,7 +40,8 @@ struct hf_report_file {
 	const char *word;	/* as it was typed, or NULL; borrowed */
 };
 
-#define HF_REPORT_FILE_INIT	{ .fd = -1 }
+#define HF_REPORT_FILE_INIT(what_, start_)				\
+	{ .what = (what_), .start = (start_), .fd = -1 }
 #define cleanup_report_file	CLEANUP(hf_report_file_done)
 
 /*
@@ -55,6 +59,10 @@ MUST_CHECK int hf_report_file_inherit(struct hf_report_file *file,
 MUST_CHECK int hf_report_file_open(struct hf_report_file *file,
 				   const struct hf_project *project,
 				   struct hf_error *err);
+/* HF_ERR_USAGE when both were opened and one would replace the other. */
+MUST_CHECK int hf_report_file_check_apart(const struct hf_report_file *file,
+					  const struct hf_report_file *other,
+					  struct hf_error *err);
 MUST_CHECK int hf_report_file_write(const struct hf_report_file *file,
 				    const char *text, size_t len, bool is_last,
 				    struct hf_error *err);

@@ -286,14 +286,32 @@ bool hf_report_can_undo(const struct hf_violation *violation)
 	       (violation->is_restored && violation->change != 0);
 }
 
-bool hf_report_can_go_back(const struct hf_violation *violation)
+bool hf_report_can_go_back(const struct hf_session *session,
+			   const struct hf_violation *violation)
 {
 	return violation->is_outside && violation->change != 0 &&
-	       !(violation->change & HF_CHANGE_ADDED);
+	       !(violation->change & HF_CHANGE_ADDED) &&
+	       session->snapshot.name.text[0] != '\0';
 }
 
 bool hf_report_is_store_gone(const struct hf_session *session)
 {
 	return session->is_store_lost &&
 	       hf_store_is_gone(&session->project->store);
+}
+
+void hf_text_add_fix(struct hf_buffer *out, const struct hf_session *session,
+		     const struct hf_violation *violation, const char *location)
+{
+	if (hf_report_is_store_gone(session))
+		return;
+	if (violation->is_stuck)
+		hf_text_add_restore(out, session->project, NULL,
+				    violation->path, location);
+	else if (hf_report_can_go_back(session, violation))
+		hf_text_add_restore(out, session->project,
+				    &session->snapshot.name, violation->path,
+				    location);
+	else if (hf_report_can_undo(violation))
+		hf_text_add_undo(out, &session->name, location);
 }

@@ -40,7 +40,14 @@ void hf_text_add_test(struct hf_buffer *out, const char *test);
 bool hf_report_can_undo(const struct hf_violation *violation);
 /* A person's change beside the run that replaced something: does the snapshot
  * of the run hold what was there before? */
-bool hf_report_can_go_back(const struct hf_violation *violation);
+bool hf_report_can_go_back(const struct hf_session *session,
+			   const struct hf_violation *violation);
+/* The command that helps: it puts back, goes back behind a person's change, or
+ * brings back what was replaced.  Nothing when there is none, as for what was
+ * refused.  location as in struct hf_text_style. */
+void hf_text_add_fix(struct hf_buffer *out, const struct hf_session *session,
+		     const struct hf_violation *violation,
+		     const char *location);
 /* Did the command remove the store?  Then no command of ours helps. */
 bool hf_report_is_store_gone(const struct hf_session *session);
 

@@ -80,24 +80,13 @@ static void add_bool(const char *name, bool value, struct hf_buffer *out)
 	hf_buffer_printf(out, "\"%s\": %s, ", name, value ? "true" : "false");
 }
 
-/* The command that helps: put it back, or bring back what was replaced.  What
- * was refused needs none. */
 static void add_fix(const struct hf_session *session,
 		    const struct hf_violation *violation, const char *location,
 		    struct hf_buffer *out)
 {
-	const bool has_store = !hf_report_is_store_gone(session);
 	cleanup_buffer struct hf_buffer fix = HF_BUFFER_INIT;
 
-	if (violation->is_stuck && has_store)
-		hf_text_add_restore(&fix, session->project, NULL,
-				    violation->path, location);
-	else if (hf_report_can_go_back(violation) && has_store)
-		hf_text_add_restore(&fix, session->project,
-				    &session->snapshot.name, violation->path,
-				    location);
-	else if (hf_report_can_undo(violation) && has_store)
-		hf_text_add_undo(&fix, &session->name, location);
+	hf_text_add_fix(&fix, session, violation, location);
 	hf_buffer_add_text(out, "\"fix\": ");
 	hf_report_json_text(fix.data, out);
 	hf_buffer_add_text(out, ", ");

@@ -130,7 +130,7 @@ static void add_outside(const struct hf_session *session,
 		hf_buffer_add_text(out, ": ");
 		add_change(session, violation, out);
 	}
-	if (hf_report_can_go_back(violation) &&
+	if (hf_report_can_go_back(session, violation) &&
 	    !hf_report_is_store_gone(session)) {
 		hf_buffer_add_text(out, "; before: ");
 		hf_text_add_restore(out, session->project,

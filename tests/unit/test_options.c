@@ -165,6 +165,9 @@ static const struct {
 	  "cannot use '--min-protected six': not a number", "" },
 	{ "a sign", HF_COMMAND_LOG, { "-n-1" },
 	  "cannot use '--limit -1': not a number", "" },
+	{ "no such form", HF_COMMAND_RUN, { "--annotations", "x" },
+	  "cannot use '--annotations x': no such value",
+	  "'none', 'github' are possible" },
 	{ "no such mode", HF_COMMAND_RUN, { "--gate", "perhaps" },
 	  "cannot use '--gate perhaps': no such value",
 	  "'auto', 'require' or 'off'" },
@@ -236,8 +239,8 @@ Test(options, policy)
 	static const char *const argv[] = {
 		"--gate=off", "-x", "--keep-going", "--leftovers", "wait",
 		"--min-protected=6", "--allow", "x", "--exclude", "y",
-		"--config", "c", "--store", "s", "--color", "never", "true",
-		NULL,
+		"--config", "c", "--store", "s", "--color", "never",
+		"--junit", "j", "--annotations=github", "true", NULL,
 	};
 	cleanup_options struct hf_options options = HF_OPTIONS_INIT;
 	const struct hf_policy_options *policy = &options.policy;
@@ -256,6 +259,8 @@ Test(options, policy)
 	expect_text("exclude", policy->exclude[0], "y");
 	expect_text("config", policy->config, "c");
 	expect_text("store", options.store, "s");
+	expect_text("junit", options.junit, "j");
+	cr_expect(options.has_annotations);
 	cr_expect_eq(options.color, HF_COLOR_NEVER);
 }
 
@@ -271,7 +276,7 @@ Test(options, policy_unset)
 	cr_expect(!options.policy.has_gate && !options.policy.has_on_landed &&
 		  !options.policy.has_leftovers &&
 		  !options.policy.has_min_protected);
-	cr_expect(!options.is_fail_fast);
+	cr_expect(!options.is_fail_fast && !options.has_annotations);
 	cr_expect_eq(options.limit, HF_LOG_LIMIT);
 }
 
