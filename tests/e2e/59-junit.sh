@@ -9,12 +9,15 @@ cd project
 expect 0 "$holdfast" run -- true
 
 # cases FILE TEXT: what the parser finds: NAME, or KIND of failure and NAME, a line each.
-cases() { python3 -c '
+cases()
+{
+	found=$(python3 -c '
 import sys
 import xml.etree.ElementTree as ElementTree
 for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
-    print(*[part.tag + "/" + part.get("type") for part in case], case.get("name"))' "$1" >"$dir/cases"
-	[ "$(cat "$dir/cases")" = "$2" ] || fail "$1 holds: $(cat "$dir/cases")"; }
+    print(*[part.tag + "/" + part.get("type") for part in case], case.get("name"))' "$1")
+	[ "$found" = "$2" ] || fail "$1 holds: $found"
+}
 
 # refused REGEX ARGUMENT...: in one line and perhaps a hint, and nothing is started.
 refused()
