@@ -103,8 +103,7 @@ static void add(struct hf_group *group, const struct hf_violation *violation)
 	group->count++;
 	group->times += violation->count;
 	group->test_count += is_other_test && violation->test != NULL;
-	/* The same process may come again in another test. */
-	group->process_count += !is_other_test && pid_of(violation) != 0 &&
+	group->process_count += pid_of(violation) != 0 &&
 				pid_of(before) != pid_of(violation);
 }
 

@@ -41,7 +41,7 @@ struct hf_group {
 	size_t count;
 	uint64_t times;		/* all counts together */
 	size_t test_count;	/* different ones */
-	size_t process_count;	/* the same; not right with several tests */
+	size_t process_count;	/* the same, when they are of one test */
 };
 
 struct hf_groups {

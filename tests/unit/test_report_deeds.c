@@ -221,6 +221,18 @@ Test(report_deeds, unchanged)
 	}
 }
 
+/* Whatever it was, what may not be right is said, also of a quiet run. */
+Test(report_deeds, stuck)
+{
+	struct hf_violation *violation =
+		hf_test_session_refuse(&test, "a.toml", "write");
+
+	violation->is_stuck = true;
+	style.is_quiet = true;
+	expect_finished("holdfast: a.toml: written; cannot be put back\n"
+			"holdfast: 1 violation, 0 files changed, " EXIT);
+}
+
 /* A loop is one line, and so is all that one test did to one path. */
 Test(report_deeds, grouped)
 {
@@ -236,9 +248,11 @@ Test(report_deeds, grouped)
 	violation = refuse("a.toml", "truncate", NULL);
 	violation->culprit = &other;
 	violation->count = 1233;
+	/* Who was first is named. */
+	violation->time_ns--;
 	expect_finished(
 		"holdfast: a.toml: refused 1,234 times: open for writing, "
-		"truncation by python3 (pid 4711: python3 -m 'foo bar') and 1 "
+		"truncation by python3 (pid 4712: python3 -m 'foo bar') and 1 "
 		"more process\n"
 		"holdfast: b.toml: refused 5,002 times: open for writing, "
 		"removal by " TEST " (python3, pid 4711 and 1 more process)\n"
@@ -315,6 +329,40 @@ Test(report_deeds, landed_by)
 			EXIT);
 }
 
+/* How many processes were at it is said where it can be counted. */
+Test(report_deeds, landed_by_several)
+{
+	struct hf_culprit second = python;
+	struct hf_violation *violation =
+		hf_test_session_add(&test, "a.toml", "write");
+	struct hf_violation *other =
+		hf_test_session_add(&test, "a.toml", "metadata");
+	struct hf_violation *third;
+
+	violation->culprit = &python;
+	violation->test = TEST;
+	violation->is_test_exact = true;
+	violation->kept = NULL;
+	other->culprit = &python;
+	other->change = 0;
+	expect_finished("holdfast: a.toml: written by " TEST
+			" (python3, pid 4711): 94 -> 12 bytes; put back\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 2 violations, 1 file changed and put back, "
+			EXIT);
+	second.process.pid = 4712;
+	other->test = "tests/test_c.py::test_d";
+	third = hf_test_session_add(&test, "a.toml", "rename");
+	third->culprit = &second;
+	third->test = "tests/test_c.py::test_d";
+	third->change = 0;
+	expect_finished("holdfast: a.toml: written by " TEST " and 1 more "
+			"test (python3, pid 4711): 94 -> 12 bytes; put back\n"
+			"holdfast: undo: holdfast undo 42\n"
+			"holdfast: 3 violations, 1 file changed and put back, "
+			EXIT);
+}
+
 Test(report_deeds, undone_by)
 {
 	struct hf_violation *violation =
@@ -343,6 +391,11 @@ Test(report_deeds, outside)
 	violation->is_outside = true;
 	violation->is_restored = false;
 	violation->kept = NULL;
+	/* Nothing is recorded, nothing can be gone back to. */
+	expect_finished("holdfast: a.toml: edited outside the run and left so: "
+			"94 -> 12 bytes\n"
+			"holdfast: 1 violation, 0 files changed, 1 changed "
+			"outside the run and left, " EXIT);
 	test.session.snapshot.name = (struct hf_name){ "000012-x" };
 	expect_said(violation, "holdfast: changed: a.toml: edited outside the "
 			       "run and left so\n");
