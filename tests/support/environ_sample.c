@@ -22,6 +22,7 @@ extern char **environ;
 static char put[] = NAME "=put.py::test (call)";
 /* An array that ends nowhere. */
 static char *garbage[] = {(char *)1, (char *)2, NULL};
+static char *repaired[] = {put, NULL};
 
 static void grow(void)
 {
@@ -57,7 +58,9 @@ static int wait_for_end(void)
 		if (byte == 'c' && chdir("/") != 0)
 			abort();
 		if (byte == 'n')
-			(void)prctl(PR_SET_NAME, "renamed");
+			(void)prctl(PR_SET_NAME, "re) R 1 (x");
+		if (byte == 'r')
+			environ = repaired;
 		if (byte == 's')
 			(void)setenv(NAME, "second.py::test (call)", 1);
 		(void)printf("done\n");

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -15,14 +14,13 @@
 #include "platform/file.h"
 #include "platform/task.h"
 #include "support/check.h"
+#include "support/sample.h"
 #include "support/tmpdir.h"
 
 static char *dir;
 static int proc_fd = -1;
 static struct hf_tasks *tasks;
-static pid_t child;
-static int to_child = -1;
-static int from_child = -1;
+static struct hf_sample sample = HF_SAMPLE_INIT;
 static struct hf_suspect suspect;
 
 static void setup(void)
@@ -37,10 +35,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	hf_file_close_quietly(&to_child);
-	hf_file_close_quietly(&from_child);
-	if (child > 0)
-		cr_expect_eq(waitpid(child, NULL, 0), child);
+	hf_sample_end(&sample);
 	hf_tasks_free(&tasks);
 	hf_file_close_quietly(&proc_fd);
 	hf_tmpdir_remove(dir);
@@ -48,28 +43,11 @@ static void teardown(void)
 
 TestSuite(culprit, .init = setup, .fini = teardown, .timeout = 60);
 
-/* Start a program; the number that it prints. */
 static long start(const char *program, const char *option, const char *text)
 {
-	char answer[32] = "";
-	int in[2];
-	int out[2];
-	long tid;
+	const char *const argv[] = {program, option, text, NULL};
 
-	cr_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-	child = fork();
-	if (child == 0) {
-		if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0)
-			_exit(1);
-		(void)execlp(program, program, option, text, NULL);
-		_exit(127);
-	}
-	cr_assert(child > 0 && close(in[0]) == 0 && close(out[1]) == 0);
-	to_child = in[1];
-	from_child = out[0];
-	cr_assert_gt(read(from_child, answer, sizeof(answer) - 1), 0);
-	cr_assert_eq(sscanf(answer, "%ld", &tid), 1);
-	return tid;
+	return hf_sample_start(&sample, argv);
 }
 
 static void look_at(const char *program, const char *option, const char *text)
@@ -142,9 +120,10 @@ Test(culprit, is_not_in_the_test_of_an_outsider)
 
 Test(culprit, is_in_the_test_that_its_thread_is_named_after)
 {
-	if (access(HF_SAMPLES "/environ_pie", X_OK) != 0)
-		hf_skip(teardown, "the sample is not built");
-	look_at(HF_SAMPLES "/environ_pie", "thread", NULL);
+	char path[PATH_MAX];
+
+	cr_assert(hf_sample_path(path, "pie"));
+	look_at(path, "thread", NULL);
 	expect_test("tests::it_runs", true);
 	cr_expect_str_eq(suspect.task->process.comm, "environ_pie");
 }
@@ -173,10 +152,7 @@ Test(culprit, is_in_a_test_of_bats)
 			hf_skip(teardown, "no bats here");
 		cr_assert_eq(hf_culprit_look(tasks, tid, &suspect), 0);
 		expect_test("a.bats: adds one_thing", true);
-		hf_file_close_quietly(&to_child);
-		hf_file_close_quietly(&from_child);
-		cr_assert_eq(waitpid(child, NULL, 0), child);
-		child = 0;
+		hf_sample_end(&sample);
 	}
 }
 
@@ -207,7 +183,7 @@ Test(culprit, is_kept)
 	cr_expect_eq(culprit->cwd[0], '/');
 	cr_assert_eq(culprit->parent_count, 2);
 	cr_expect_str_eq(culprit->parents[0].command_line, "sh");
-	cr_expect_eq(culprit->parents[1].pid, child);
+	cr_expect_eq(culprit->parents[1].pid, sample.pid);
 	cr_expect_eq(culprit->parents[1].command_line_len, parent_len);
 }
 
@@ -215,8 +191,6 @@ Test(culprit, is_gone)
 {
 	const long tid = start("sh", "-c", "echo $$; read x");
 
-	hf_file_close_quietly(&to_child);
-	cr_assert_eq(waitpid(child, NULL, 0), child);
-	child = 0;
+	hf_sample_end(&sample);
 	cr_expect_eq(hf_culprit_look(tasks, tid, &suspect), -ESRCH);
 }

@@ -1,98 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-/* Who a thread is, and what its environment says, for all kinds of programs. */
+/* Who a thread is, and that a change of that is noticed. */
 #include "platform/task.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "platform/file.h"
 #include "support/check.h"
-
-#define NAME   "PYTEST_CURRENT_TEST"
-#define NOBODY 65534
+#include "support/sample.h"
 
 static int proc_fd = -1;
 static struct hf_tasks *tasks;
-static pid_t child;
-static FILE *to_child;
-static FILE *from_child;
+static struct hf_sample sample = HF_SAMPLE_INIT;
 
 static void setup(void)
 {
 	proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cr_assert_geq(proc_fd, 0);
 	cr_assert_eq(hf_tasks_new(proc_fd, getpid(), &tasks), 0);
-	cr_assert_eq(unsetenv(NAME), 0);
-}
-
-static void end_child(void)
-{
-	if (child == 0)
-		return;
-	(void)fclose(to_child);
-	(void)fclose(from_child);
-	cr_expect_eq(waitpid(child, NULL, 0), child);
-	child = 0;
 }
 
 static void teardown(void)
 {
-	end_child();
+	hf_sample_end(&sample);
 	hf_tasks_free(&tasks);
-	cr_expect_null(tasks);
 	hf_file_close_quietly(&proc_fd);
 }
 
 TestSuite(task, .init = setup, .fini = teardown, .timeout = 60);
 
-/* -- programs ------------------------------------------------------------- */
-
-/* Start a program and return the number it says. */
-static int64_t start(const char *const *argv)
-{
-	int in[2];
-	int out[2];
-	long number;
-
-	cr_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-	child = fork();
-	if (child == 0) {
-		if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0)
-			_exit(1);
-		/* execv() takes what it does not change as not const. */
-		(void)execvp(argv[0], (char *const *)(uintptr_t)argv);
-		_exit(127);
-	}
-	cr_assert(child > 0 && close(in[0]) == 0 && close(out[1]) == 0);
-	to_child = fdopen(in[1], "w");
-	from_child = fdopen(out[0], "r");
-	cr_assert(to_child && from_child);
-	cr_assert_eq(fscanf(from_child, "%ld%*1[\n]", &number), 1, "%s",
-		     argv[0]);
-	return number;
-}
-
-/* Let it make a change. */
-static void tell(char byte)
-{
-	char answer[16];
-
-	cr_assert(fputc(byte, to_child) == byte && fflush(to_child) == 0);
-	cr_assert(fgets(answer, sizeof(answer), from_child));
-}
-
 static void path_of(char path[PATH_MAX], const char *kind)
 {
-	(void)snprintf(path, PATH_MAX, "%s/environ_%s", HF_SAMPLES, kind);
-	if (access(path, X_OK) != 0)
+	if (!hf_sample_path(path, kind))
 		hf_skip(teardown, "no compiler for such a program");
 }
 
@@ -102,194 +49,8 @@ static int64_t start_sample(const char *kind, const char *what)
 	const char *const argv[] = {path, what, NULL};
 
 	path_of(path, kind);
-	return start(argv);
+	return hf_sample_start(&sample, argv);
 }
-
-/* What the variable is said to be; "-" when it is not set. */
-static const char *value_of(int64_t tid)
-{
-	static const char *const names[] = {"UNSET", NAME};
-	const char *values[2] = {"?", "?"};
-	const struct hf_task *task = NULL;
-	int count;
-
-	cr_assert_eq(hf_tasks_look(tasks, tid, &task), 0);
-	count = hf_tasks_variables(tasks, task->process.pid, names, 2, values);
-	cr_assert(count == 0 || count == 1, "count is %d", count);
-	cr_expect_null(values[0]);
-	cr_expect_eq(values[1] != NULL, count == 1);
-	return values[1] ? values[1] : "-";
-}
-
-static void expect_value(int64_t tid, const char *value)
-{
-	/* Searched, then remembered. */
-	for (int i = 0; i < 3; i++)
-		cr_expect_str_eq(value_of(tid), value);
-}
-
-/* Set and changed after the start. */
-static void expect_live(const char *kind)
-{
-	const int64_t tid = start_sample(kind, "set");
-
-	expect_value(tid, "set.py::test (call)");
-	tell('s');
-	expect_value(tid, "second.py::test (call)");
-}
-
-/* -- environments --------------------------------------------------------- */
-
-Test(task, sees_setenv_in_a_pie)
-{
-	expect_live("pie");
-}
-
-Test(task, sees_setenv_in_a_no_pie)
-{
-	expect_live("no_pie");
-}
-
-Test(task, sees_setenv_in_a_static_program)
-{
-	expect_live("static");
-}
-
-Test(task, sees_setenv_in_a_static_pie)
-{
-	expect_live("static_pie");
-}
-
-Test(task, sees_setenv_with_musl)
-{
-	expect_live("musl");
-}
-
-Test(task, sees_setenv_with_a_static_musl)
-{
-	expect_live("static_musl");
-}
-
-Test(task, sees_setenv_in_a_32_bit_program)
-{
-	expect_live("32");
-}
-
-Test(task, sees_setenv_in_a_static_32_bit_program)
-{
-	expect_live("static_32");
-}
-
-/* It has no symbols: what it was started with is all that there is. */
-Test(task, falls_back_to_the_first_environment)
-{
-	cr_assert_eq(setenv(NAME, "first.py::test (call)", 1), 0);
-	expect_value(start_sample("stripped", "set"), "first.py::test (call)");
-}
-
-/* Files are opened in its own view then, not through map_files. */
-Test(task, sees_setenv_as_an_ordinary_user)
-{
-	static const char *const kinds[] = {"pie", "static", "musl"};
-
-	if (geteuid() == 0)
-		cr_assert(setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-			  setresuid(NOBODY, NOBODY, NOBODY) == 0);
-	for (size_t i = 0; i < HF_COUNT(kinds); i++) {
-		expect_live(kinds[i]);
-		end_child();
-	}
-}
-
-Test(task, sees_putenv)
-{
-	expect_value(start_sample("pie", "put"), "put.py::test (call)");
-}
-
-Test(task, sees_unsetenv)
-{
-	cr_assert_eq(setenv(NAME, "first.py::test (call)", 1), 0);
-	expect_value(start_sample("pie", "unset"), "-");
-}
-
-Test(task, sees_the_last_of_a_large_environment)
-{
-	expect_value(start_sample("pie", "big"), "big.py::test (call)");
-}
-
-Test(task, sees_the_last_of_a_large_first_environment)
-{
-	static char filler[100 * 1024];
-
-	memset(filler, 'x', sizeof(filler) - 1);
-	cr_assert_eq(setenv("FILLER", filler, 1), 0);
-	cr_assert_eq(setenv(NAME, "first.py::test (call)", 1), 0);
-	expect_value(start_sample("pie", "nothing"), "first.py::test (call)");
-	end_child();
-	expect_value(start_sample("stripped", "nothing"),
-		     "first.py::test (call)");
-}
-
-Test(task, cuts_a_long_value)
-{
-	const int64_t tid = start_sample("pie", "long");
-
-	cr_expect_eq(strlen(value_of(tid)), HF_TASK_VALUE_MAX - 1);
-}
-
-/* After clearenv() nothing is set, whatever it was started with. */
-Test(task, sees_that_there_is_no_environment)
-{
-	cr_assert_eq(setenv(NAME, "first.py::test (call)", 1), 0);
-	expect_value(start_sample("pie", "null"), "-");
-}
-
-Test(task, does_not_follow_garbage)
-{
-	cr_assert_eq(setenv(NAME, "first.py::test (call)", 1), 0);
-	expect_value(start_sample("pie", "garbage"), "first.py::test (call)");
-}
-
-Test(task, sees_what_python_sets)
-{
-	static const char *const argv[] = {"python3", "-c",
-					   "import os, sys\n"
-					   "os.environ['" NAME
-					   "'] = 'a.py::test (call)'\n"
-					   "print(os.getpid(), flush=True)\n"
-					   "sys.stdin.read()",
-					   NULL};
-
-	expect_value(start(argv), "a.py::test (call)");
-}
-
-Test(task, asks_a_thread_for_its_process)
-{
-	const int64_t tid = start_sample("pie", "thread");
-
-	cr_assert_neq(tid, child);
-	cr_assert_eq(setenv(NAME, "unused", 1), 0);
-	tell('s');
-	expect_value(tid, "second.py::test (call)");
-}
-
-Test(task, says_when_it_may_not_look)
-{
-	static const char *const names[] = {NAME};
-	const char *value = "untouched";
-	int64_t tid;
-	int rc;
-
-	if (geteuid() == 0)
-		cr_assert(setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-			  setresuid(NOBODY, NOBODY, NOBODY) == 0);
-	tid = start_sample("pie", "hide");
-	rc = hf_tasks_variables(tasks, tid, names, 1, &value);
-	cr_expect(rc == -EACCES || rc == -EPERM, "rc is %d", rc);
-	cr_expect_str_eq(value, "untouched");
-}
-
-/* -- who ------------------------------------------------------------------ */
 
 static const struct hf_task *look(int64_t tid)
 {
@@ -308,7 +69,7 @@ Test(task, names_a_thread)
 
 	path_of(path, "pie");
 	cr_expect_eq(task->tid, tid);
-	cr_expect_eq(task->process.pid, child);
+	cr_expect_eq(task->process.pid, sample.pid);
 	cr_expect_eq(task->process.parent, getpid());
 	cr_expect_str_eq(task->process.comm, "environ_pie");
 	cr_expect_str_eq(task->thread_name, "tests::it_runs");
@@ -327,11 +88,11 @@ Test(task, notices_what_changes)
 	const int64_t tid = start_sample("pie", "thread");
 	const struct hf_task *task = look(tid);
 
-	tell('c');
-	tell('n');
+	hf_sample_tell(&sample, 'c');
+	hf_sample_tell(&sample, 'n');
 	task = look(tid);
 	cr_expect_str_eq(task->cwd, "/");
-	cr_expect_str_eq(task->thread_name, "renamed");
+	cr_expect_str_eq(task->thread_name, "re) R 1 (x");
 	cr_expect_str_eq(task->process.comm, "environ_pie");
 	/* The leader's name is the process's. */
 	task = look(task->process.pid);
@@ -341,26 +102,18 @@ Test(task, notices_what_changes)
 
 Test(task, notices_another_program_in_the_process)
 {
-	char first[PATH_MAX];
-	char second[PATH_MAX];
-	const char *const argv[] = {"sh", "-c",
-				    "echo $$; read x; exec \"$0\" "
-				    "set",
-				    second, NULL};
-	int64_t tid;
-	long again;
+	char path[PATH_MAX];
+	const char *const argv[] = {
+		"sh", "-c", "echo $$; read x; exec \"$0\" set", path, NULL};
+	long tid;
 
-	path_of(first, "pie");
-	path_of(second, "static");
-	tid = start(argv);
-	expect_value(tid, "-");
+	path_of(path, "static");
+	tid = hf_sample_start(&sample, argv);
 	cr_expect_str_eq(look(tid)->process.command_line, "sh");
-	cr_assert(fputc('\n', to_child) == '\n' && fflush(to_child) == 0);
-	cr_assert_eq(fscanf(from_child, "%ld%*1[\n]", &again), 1);
-	cr_assert_eq(again, tid);
-	expect_value(tid, "set.py::test (call)");
-	cr_expect_str_eq(look(tid)->process.command_line, second);
-	cr_expect_str_eq(look(tid)->exe, second);
+	cr_assert_eq(write(sample.to_fd, "\n", 1), 1);
+	cr_assert_eq(hf_sample_read(&sample), tid);
+	cr_expect_str_eq(look(tid)->process.command_line, path);
+	cr_expect_str_eq(look(tid)->exe, path);
 	cr_expect_str_eq(look(tid)->process.comm, "environ_static");
 }
 
@@ -374,14 +127,14 @@ Test(task, names_the_parents)
 	int64_t tid;
 
 	path_of(path, "pie");
-	tid = start(argv);
+	tid = hf_sample_start(&sample, argv);
 	for (int i = 0; i < 2; i++) {
 		task = look(tid);
 		cr_expect(task->is_inside);
 		cr_assert_eq(task->parent_count, 2);
-		cr_expect_eq(task->parents[1].pid, child);
+		cr_expect_eq(task->parents[1].pid, sample.pid);
 		cr_expect_eq(task->parents[1].parent, getpid());
-		cr_expect_eq(task->parents[0].parent, child);
+		cr_expect_eq(task->parents[0].parent, sample.pid);
 		cr_expect_eq(task->process.parent, task->parents[0].pid);
 		cr_expect_str_eq(task->parents[0].comm, "sh");
 		cr_expect_str_eq(task->parents[0].command_line + 6,
@@ -405,41 +158,51 @@ Test(task, tells_inside_from_outside)
 }
 
 /* Its parent ends; the next look finds another. */
-Test(task, notices_another_parent)
+static void expect_another_parent(const char *what)
 {
 	char path[PATH_MAX];
 	const char *const argv[] = {
-		"sh", "-c",
-		"exec 3<&0; sh -c '\"$0\" set <&3 & read x' "
-		"\"$0\" <&3; read x",
-		path, NULL};
-	int64_t tid;
-	int64_t parent;
+		"sh",
+		"-c",
+		"exec 3<&0; sh -c '\"$0\" \"$1\" <&3 & wait' \"$0\" \"$1\" &"
+		"wait; read x",
+		path,
+		what,
+		NULL};
+	long tid;
+	pid_t parent;
 
 	path_of(path, "pie");
-	tid = start(argv);
-	parent = look(tid)->process.parent;
+	tid = hf_sample_start(&sample, argv);
 	cr_assert_eq(look(tid)->parent_count, 2);
+	parent = (pid_t)look(tid)->process.parent;
 	cr_expect_eq(look(tid)->parents[0].pid, parent);
-	cr_assert_eq(kill((pid_t)parent, SIGKILL), 0);
-	while (kill((pid_t)parent, 0) == 0)
+	cr_assert_eq(kill(parent, SIGKILL), 0);
+	while (kill(parent, 0) == 0)
 		(void)usleep(1000);
 	cr_expect_neq(look(tid)->process.parent, parent);
 	cr_expect(look(tid)->parent_count == 0 ||
 		  look(tid)->parents[0].pid != parent);
-	cr_assert_eq(kill((pid_t)tid, SIGKILL), 0);
-	cr_assert_eq(kill(child, SIGKILL), 0);
+	cr_assert_eq(kill((pid_t)look(tid)->process.pid, SIGKILL), 0);
+	cr_assert_eq(kill(sample.pid, SIGKILL), 0);
+	hf_sample_end(&sample);
+}
+
+Test(task, notices_another_parent)
+{
+	expect_another_parent("set");
+	expect_another_parent("thread");
 }
 
 Test(task, says_that_it_is_gone)
 {
-	static const char *const names[] = {NAME};
+	static const char *const names[] = {"NAME"};
 	const int64_t tid = start_sample("pie", "nothing");
 	const struct hf_task *task = NULL;
 	const char *value = NULL;
 
 	(void)look(tid);
-	end_child();
+	hf_sample_end(&sample);
 	cr_expect_eq(hf_tasks_look(tasks, tid, &task), -ESRCH);
 	cr_expect_eq(hf_tasks_variables(tasks, tid, names, 1, &value), -ESRCH);
 	cr_expect_null(task);
@@ -449,6 +212,7 @@ Test(task, says_that_it_is_gone)
 Test(task, forgets)
 {
 	const int before = hf_open_descriptors();
+	const size_t memory = mallinfo2().uordblks;
 
 	for (int i = 0; i < 3000; i++) {
 		const pid_t pid = fork();
@@ -463,4 +227,6 @@ Test(task, forgets)
 		cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	}
 	cr_expect_eq(hf_open_descriptors(), before);
+	/* All remembered, they would be 2 MiB. */
+	cr_expect_lt(mallinfo2().uordblks, memory + ((size_t)1 << 20));
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* `environ` in ELF files, damaged ones included. */
 #include <criterion/criterion.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "platform/file.h"
 #include "platform/linux/task_internal.h"
 #include "support/check.h"
+#include "support/sample.h"
 #include "support/tmpdir.h"
 
 static char *dir;
@@ -42,11 +44,10 @@ static void load(const char *kind)
 	struct stat stat;
 	cleanup_fd int fd = -1;
 
-	(void)snprintf(path, sizeof(path), "%s/environ_%s", HF_SAMPLES, kind);
+	if (!hf_sample_path(path, kind))
+		hf_skip(teardown, "no compiler for such a program");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		hf_skip(teardown, "no compiler for this kind");
-	cr_assert_eq(fstat(fd, &stat), 0);
+	cr_assert(fd >= 0 && fstat(fd, &stat) == 0);
 	free(image);
 	image_len = (size_t)stat.st_size;
 	image = malloc(image_len);
@@ -78,6 +79,27 @@ Test(task_symbol, is_found)
 	cr_expect(symbol.is_found && !symbol.is_fixed);
 	load("stripped");
 	cr_expect_not(find(image, image_len).is_found);
+}
+
+/* Addresses need not begin at 0: prelinked libraries have others. */
+Test(task_symbol, is_counted_from_where_the_file_begins)
+{
+	struct hf_symbol symbol;
+	ElfW(Ehdr) header;
+	ElfW(Phdr) * part;
+
+	load("static_pie");
+	symbol = find(image, image_len);
+	memcpy(&header, image, sizeof(header));
+	cr_assert_eq(header.e_phoff % alignof(ElfW(Phdr)), 0);
+	part = (ElfW(Phdr) *)(void *)(image + header.e_phoff);
+	for (; part->p_type != PT_LOAD; part++)
+		;
+	part->p_vaddr += 0x1000;
+	cr_expect_eq(find(image, image_len).value, symbol.value - 0x1000);
+	/* The part that the beginning is not in says nothing. */
+	part->p_offset = part->p_align;
+	cr_expect_neq(find(image, image_len).value, symbol.value - 0x1000);
 }
 
 Test(task_symbol, is_not_in_other_files)
@@ -127,7 +149,7 @@ Test(task_symbol, bears_huge_numbers)
 		{0xff, 0xff},
 		{0, 0xff},
 	};
-	Elf64_Ehdr header;
+	ElfW(Ehdr) header;
 
 	load("static_pie");
 	cr_assert_geq(image_len, sizeof(header));
@@ -138,10 +160,10 @@ Test(task_symbol, bears_huge_numbers)
 			damage(at, 8, values[i]);
 		}
 		for (size_t at = header.e_phoff;
-		     at < header.e_phoff + 4 * sizeof(Elf64_Phdr); at += 8)
+		     at < header.e_phoff + 4 * sizeof(ElfW(Phdr)); at += 8)
 			damage(at, 8, values[i]);
 		/* Only the last sections have to do with symbols. */
-		for (size_t at = image_len - 4 * sizeof(Elf64_Shdr);
+		for (size_t at = image_len - 4 * sizeof(ElfW(Shdr));
 		     at < image_len; at += 8)
 			damage(at, 8, values[i]);
 	}
@@ -180,7 +202,7 @@ Test(task_symbol, bears_a_sparse_file)
 {
 	struct hf_symbol symbol = {.is_found = true};
 	cleanup_fd int fd = -1;
-	Elf64_Ehdr header;
+	ElfW(Ehdr) header;
 
 	load("static");
 	memcpy(&header, image, sizeof(header));

@@ -31,6 +31,9 @@
 /* Walks upwards until none of them meets a process that ends. */
 #define WALKS_MAX 4u
 
+/* Looks at an environment that may be changing. */
+#define LIVE_TRIES 2u
+
 /* What is remembered before all is forgotten: about 32 MiB. */
 #define STORED_MAX 4096u
 
@@ -404,27 +407,31 @@ int hf_tasks_look(struct hf_tasks *tasks, int64_t tid,
 /*
  * A place that held no environment may be an old one (a library was loaded
  * again), or the array was being replaced: both are better the second time.
+ * That a program keeps none anywhere is remembered; that it had a bad one is
+ * not.
  */
 static int read_live(struct hf_tasks *tasks, struct program *program)
 {
 	const int64_t pid = program->process.pid;
 	int rc = -ENOENT;
 
-	if (program->has_place) {
+	for (unsigned tries = 0; tries < LIVE_TRIES; tries++) {
+		if (!program->has_place) {
+			rc = hf_objects_find_environ(tasks->objects,
+						     tasks->proc_fd, pid,
+						     &program->place);
+			program->has_place = rc >= 0;
+			if (rc < 0)
+				continue;
+		}
 		if (program->place.address == 0)
 			return -ENOENT;
 		rc = hf_environ_read(pid, &program->place, &tasks->values);
 		if (rc == 0)
 			return 0;
+		program->has_place = false;
 	}
-	rc = hf_objects_find_environ(tasks->objects, tasks->proc_fd, pid,
-				     &program->place);
-	if (rc < 0)
-		return rc;
-	program->has_place = true;
-	if (program->place.address == 0)
-		return -ENOENT;
-	return hf_environ_read(pid, &program->place, &tasks->values);
+	return rc;
 }
 
 int hf_tasks_variables(struct hf_tasks *tasks, int64_t pid,

@@ -82,7 +82,11 @@ struct hf_objects;	/* the ELF files that were read */
 MUST_CHECK int hf_objects_new(struct hf_objects **ret_objects);
 void hf_objects_free(struct hf_objects **objects);
 
-/* Where the process has `environ`; place->address is 0 when it has none. */
+/*
+ * Where the process has `environ`; place->address is 0 when no file of it knows
+ * such a variable.  -EAGAIN when one does, but the variable holds no environment
+ * now.
+ */
 MUST_CHECK int hf_objects_find_environ(struct hf_objects *objects, int proc_fd,
 				       int64_t pid,
 				       struct hf_environ_place *ret_place);

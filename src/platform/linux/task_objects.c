@@ -289,5 +289,5 @@ int hf_objects_find_environ(struct hf_objects *objects, int proc_fd,
 	*ret_place = (struct hf_environ_place){.address = 0};
 	if (rc == 0 && maps.len > 0)
 		search_maps(&search, &maps, ret_place);
-	return 0;
+	return search.has_symbol && ret_place->address == 0 ? -EAGAIN : 0;
 }

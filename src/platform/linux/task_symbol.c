@@ -168,8 +168,8 @@ void hf_symbol_find_environ(int fd, bool is_program,
 {
 	CLEANUP(end_elf) Elf *elf = NULL;
 	GElf_Ehdr header;
-	uint64_t base;
-	uint64_t value;
+	uint64_t base = 0;
+	uint64_t value = 0;
 	bool has_linker;
 
 	*ret_symbol = (struct hf_symbol){.is_found = false};
