@@ -65,10 +65,10 @@ static int add_known(struct hf_decide_set *set, const struct hf_known *known)
 	if (grow_known(set) < 0)
 		return -ENOMEM;
 	slot = slot_of(set->known, set->known_size, known->dev, known->ino);
-	if (slot->ino == 0) {
-		*slot = *known;
+	if (slot->ino == 0)
 		set->known_count++;
-	}
+	if (slot->ino == 0 || slot->kind == HF_KNOWN_GONE)
+		*slot = *known;
 	return 0;
 }
 
@@ -80,7 +80,7 @@ const struct hf_known *hf_decide_set_find(const struct hf_decide_set *set,
 	if (set->known_size == 0 || ino == 0)
 		return NULL;
 	slot = slot_of(set->known, set->known_size, dev, ino);
-	return slot->ino == 0 ? NULL : slot;
+	return slot->ino == 0 || slot->kind == HF_KNOWN_GONE ? NULL : slot;
 }
 
 /* -- names ------------------------------------------------------------------
@@ -224,18 +224,46 @@ static int add_patterns(struct hf_decide_set *set)
 /* -- filling ----------------------------------------------------------------
  */
 
-int hf_decide_set_note(struct hf_decide_set *set, const struct hf_entry *entry,
-		       uint64_t dev, uint64_t ino)
+static struct hf_known known_of(const struct hf_entry *entry,
+				enum hf_known_kind kind, uint64_t dev,
+				uint64_t ino)
 {
-	return add_known(set, &(struct hf_known){
-				      .dev = dev,
-				      .ino = ino,
-				      .kind = HF_KNOWN_ENTRY,
-				      .entry = entry,
-				      .path = entry->path,
-				      .is_directory = entry->stat.kind ==
-						      HF_KIND_DIRECTORY,
-			      });
+	return (struct hf_known){
+		.dev = dev,
+		.ino = ino,
+		.kind = kind,
+		.entry = entry,
+		.path = entry->path,
+		.is_directory = entry->stat.kind == HF_KIND_DIRECTORY,
+	};
+}
+
+static int add_entry(struct hf_decide_set *set, const struct hf_entry *entry,
+		     uint64_t dev, uint64_t ino)
+{
+	const struct hf_known known =
+		known_of(entry, HF_KNOWN_ENTRY, dev, ino);
+
+	return add_known(set, &known);
+}
+
+int hf_decide_set_renew(struct hf_decide_set *set, const struct hf_entry *entry,
+			uint64_t dev, uint64_t ino)
+{
+	for (size_t i = 0; i < set->known_size; i++)
+		if (set->known[i].ino != 0 && set->known[i].entry == entry &&
+		    set->known[i].kind == HF_KNOWN_ENTRY)
+			set->known[i].kind = HF_KNOWN_GONE;
+	return add_entry(set, entry, dev, ino);
+}
+
+int hf_decide_set_add_copy(struct hf_decide_set *set,
+			   const struct hf_entry *entry, uint64_t dev,
+			   uint64_t ino)
+{
+	const struct hf_known known = known_of(entry, HF_KNOWN_COPY, dev, ino);
+
+	return add_known(set, &known);
 }
 
 int hf_decide_set_fill(struct hf_decide_set *set, const struct hf_tree *tree,
@@ -249,8 +277,8 @@ int hf_decide_set_fill(struct hf_decide_set *set, const struct hf_tree *tree,
 		const struct hf_entry *const entry = &tree->entries[i];
 
 		if ((entry->stat.kind != HF_KIND_ABSENT &&
-		     hf_decide_set_note(set, entry, entry->stat.dev,
-					entry->stat.ino) < 0) ||
+		     add_entry(set, entry, entry->stat.dev,
+			       entry->stat.ino) < 0) ||
 		    add_name(set, last_of(entry->path)) < 0)
 			return hf_fail_memory(err);
 	}

@@ -22,7 +22,9 @@
 
 enum hf_known_kind {
 	HF_KNOWN_ENTRY, /* of the tree */
+	HF_KNOWN_COPY,	/* made instead of a second name of an entry */
 	HF_KNOWN_ABOVE, /* a directory above the root or the store */
+	HF_KNOWN_GONE,	/* was one of these; the number may be used again */
 	HF_KNOWN_STORE	/* the store and what is in it */
 };
 
@@ -77,10 +79,15 @@ MUST_CHECK int hf_decide_set_add_above(struct hf_decide_set *set,
 MUST_CHECK int hf_decide_set_add_store(struct hf_decide_set *set,
 				       const char *name, uint64_t dev,
 				       uint64_t ino, bool is_directory);
-/* An entry is another file now: put back by us, or replaced by a person. */
-MUST_CHECK int hf_decide_set_note(struct hf_decide_set *set,
-				  const struct hf_entry *entry, uint64_t dev,
-				  uint64_t ino);
+/* An entry is this file now, put back by us or replaced by a person, and no other
+ * any more. */
+MUST_CHECK int hf_decide_set_renew(struct hf_decide_set *set,
+				   const struct hf_entry *entry, uint64_t dev,
+				   uint64_t ino);
+/* A copy that stands for the entry; whoever adds it keeps its number in use. */
+MUST_CHECK int hf_decide_set_add_copy(struct hf_decide_set *set,
+				      const struct hf_entry *entry,
+				      uint64_t dev, uint64_t ino);
 
 /* NULL when it is none of ours. */
 const struct hf_known *hf_decide_set_find(const struct hf_decide_set *set,

@@ -7,6 +7,8 @@
  *	run_arm.c	arm the watch
  *	run_gate.c	ask before calls go on; refusals into violations
  *	run_gate_set.c	what the gate protects
+ *	run_lease.c	who opens a protected file for writing
+ *	run_outside.c	was it a person beside the run
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
  *	run_store.c	is the store at the end what it was
@@ -44,6 +46,11 @@ struct hf_run {
 	struct hf_run_store store;
 	/* -- the gate, in guard; NULL when there is none -- */
 	struct hf_run_gate *gate;
+	/* -- leases, in guard; NULL when there are none; tags are indices -- */
+	struct hf_leases *leases;
+	struct hf_tasks *tasks;		/* who is met there */
+	struct hf_arena outsider_arena;
+	int64_t lease_ns;		/* when to try again to take them; 0: never */
 	/* -- the watch, in guard -- */
 	struct hf_watch *watch;
 	struct hf_place *places;
@@ -52,6 +59,7 @@ struct hf_run {
 	struct hf_arena arena;
 	/* Boot time of the first change of a burst that landed; 0: none. */
 	int64_t burst_ns;
+	int64_t burst_end_ns;		/* when it has come to rest */
 	/* Who was alive when a burst began. */
 	struct hf_processes suspects;
 	/* The state that our own restore left behind, by index of the entry: an
@@ -66,10 +74,14 @@ MUST_CHECK int hf_run_record(struct hf_run *run, struct hf_error *err);
 
 /* -- run_watch.c -- */
 
+/* The next of the times that something is due. */
+void hf_run_set_alarm(struct hf_run *run, struct hf_job *job);
 /* hf_job_hooks.arm, .ready and .alarm. */
 int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err);
 void hf_run_ready(void *context, struct hf_job *job);
 void hf_run_alarm(void *context, struct hf_job *job);
+/* How long "-wal" and the like is at the end of a path; 0 when it has none. */
+size_t hf_run_side_len(const char *path);
 /* Watch what a restore has made anew. */
 void hf_run_watch_again(struct hf_run *run);
 /* Read what is still in the queue. */
@@ -90,6 +102,34 @@ void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
  * test; else candidates for the violation.  0, or how many there were. */
 size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
 			   struct hf_violation *violation);
+
+/* -- run_lease.c -- */
+
+void hf_run_arm_leases(struct hf_run *run, struct hf_job *job);
+/* hf_job_hooks.signalled. */
+void hf_run_lease_signalled(void *context, struct hf_job *job, int signal,
+			    int fd);
+/* Something happened to the file of an entry: set of enum hf_watch_event_kind. */
+void hf_run_lease_event(struct hf_run *run, const struct hf_entry *entry,
+			unsigned kinds);
+/* Take what can be taken again, if it is time. */
+void hf_run_lease_alarm(struct hf_run *run);
+/* Around what we write ourselves. */
+void hf_run_release_leases(struct hf_run *run);
+void hf_run_retake_leases(struct hf_run *run);
+/* Into the session, before the last release. */
+void hf_run_count_leases(struct hf_run *run);
+
+/* -- run_outside.c -- */
+
+/* Has somebody who is not of the command changed the entry (NULL: added path)? */
+bool hf_run_is_outside(struct hf_run *run, const char *path,
+		       const struct hf_entry *entry);
+/* Another file may have the name now: guard that one. */
+void hf_run_follow(struct hf_run *run, const struct hf_entry *entry);
+/* Remember who it was, as far as that is known. */
+void hf_run_note_outsider(struct hf_run *run, const char *path,
+			  const struct hf_process *process, bool is_person);
 
 /* -- run_gate_set.c -- */
 

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "guard/run_gate_internal.h"
+#include "platform/lease.h"
 #include "platform/system.h"
 #include "platform/task.h"
 
@@ -186,10 +187,25 @@ static int copy_instead(struct hf_run_gate *gate,
 	if (rc < 0)
 		return rc == -EOPNOTSUPP ? 0 : -rc;
 	hf_mutex_lock(gate->mutex);
-	if (hf_decide_set_note(&gate->set, entry, copy.dev, copy.ino) < 0)
+	if (hf_decide_set_add_copy(&gate->set, entry, copy.dev,
+				   copy.ino) < 0)
 		gate->is_full = true;
 	hf_mutex_unlock(gate->mutex);
 	return HF_GATE_DONE;
+}
+
+/* Its lease must not keep the caller waiting, nor count as a way past the gate. */
+static int approve(struct hf_run_gate *gate,
+		   const struct hf_gate_question *question)
+{
+	const struct hf_tree *const tree = gate->set.tree;
+	const struct hf_entry *const entry = gate->decision.targets[0].entry;
+
+	if (!gate->run->leases || entry->role != HF_ROLE_PROTECTED)
+		return 0;
+	return -hf_leases_approve(gate->run->leases,
+				  (size_t)(entry - tree->entries),
+				  hf_gate_question_tid(question));
 }
 
 static int judge(void *context, struct hf_gate_question *question)
@@ -198,6 +214,10 @@ static int judge(void *context, struct hf_gate_question *question)
 	struct hf_decision *const decision = &gate->decision;
 	enum hf_verdict verdict;
 
+	/* What it was let through with before is over. */
+	if (gate->run->leases)
+		hf_leases_forget(gate->run->leases,
+				 hf_gate_question_tid(question));
 	for (;;) {
 		hf_mutex_lock(gate->mutex);
 		verdict = hf_decide(&gate->set, hf_gate_question_call(question),
@@ -213,7 +233,7 @@ static int judge(void *context, struct hf_gate_question *question)
 		return EACCES;
 	case HF_VERDICT_OBSERVE:
 		leave_decision(gate, question, GATE_EVENT_OBSERVED);
-		return 0;
+		return approve(gate, question);
 	case HF_VERDICT_COPY:
 		return copy_instead(gate, question);
 	case HF_VERDICT_PASS:

@@ -178,7 +178,7 @@ void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
 	if (!gate)
 		return;
 	hf_mutex_lock(gate->mutex);
-	rc = hf_decide_set_note(&gate->set, entry, now->dev, now->ino);
+	rc = hf_decide_set_renew(&gate->set, entry, now->dev, now->ino);
 	gate->is_full = gate->is_full || rc < 0;
 	hf_mutex_unlock(gate->mutex);
 }

@@ -57,11 +57,23 @@ static void tell(struct hf_run *run, const struct hf_violation *violation)
 				    violation);
 }
 
+/* Who opened a database made what stands beside it. */
+static const struct hf_entry *opened_with(const struct hf_run *run,
+					  const char *path)
+{
+	const size_t side = hf_run_side_len(path);
+	cleanup_free char *name =
+		side > 0 ? strndup(path, strlen(path) - side) : NULL;
+
+	return name ? hf_tree_find(&run->session.snapshot.tree, name) : NULL;
+}
+
 struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 				 const char *rule, const char *operation,
 				 const struct hf_entry *before)
 {
 	struct hf_violations *const violations = &run->session.violations;
+	const struct hf_entry *opened;
 	struct hf_violation *violation;
 	struct hf_error err = {0};
 
@@ -82,7 +94,8 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 			hf_run_journal(run, violation);
 		return violation;
 	}
-	if ((!before || hf_run_gate_openers(run, before, violation) == 0) &&
+	opened = before ? before : opened_with(run, path);
+	if ((!opened || hf_run_gate_openers(run, opened, violation) == 0) &&
 	    hf_violations_set_candidates(violations, violation,
 					 &run->suspects) < 0) {
 		(void)hf_fail_memory(&err);
@@ -149,7 +162,9 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 	const char *const operation =
 		hf_json_string(hf_json_get(record, "operation"));
 	const char *const time = hf_json_string(hf_json_get(record, "time"));
+	const struct hf_entry *before;
 	struct hf_violation *violation;
+	bool has_landed;
 	int64_t time_ns;
 	const char *path;
 	const char *rule;
@@ -161,12 +176,23 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 	    hf_text_decode(hf_json_get(record, "rule"),
 			   hf_json_get(record, "rule_bytes"), arena, &rule) < 0)
 		return;
-	violation = hf_violations_note(
-		violations, path, rule, operation,
-		hf_tree_find(&run->session.snapshot.tree, path), time_ns);
+	before = hf_tree_find(&run->session.snapshot.tree, path);
+	if (hf_json_bool(hf_json_get(record, "landed"), &has_landed) &&
+	    !has_landed)
+		violation = hf_violations_note_attempt(
+			violations, &(struct hf_attempt){
+					    .path = path,
+					    .rule = rule,
+					    .operation = operation,
+					    .detail = "",
+					    .before = before,
+					    .time_ns = time_ns,
+				    });
+	else
+		violation = hf_violations_note(violations, path, rule,
+					       operation, before, time_ns);
 	if (!violation)
 		return;
-	violation->has_landed = true;
 	if (!hf_json_number(hf_json_get(record, "count"), &violation->count))
 		violation->count = 1;
 	violation->change |=

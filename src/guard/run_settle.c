@@ -30,12 +30,31 @@ static struct hf_violation *violation_of(struct hf_run *run,
 	struct hf_violation *const known =
 		hf_violations_find(&run->session.violations, entry->path);
 
+	struct hf_violation *violation;
+
 	if (known)
 		return known;
-	return hf_run_note(run, entry->path, entry->rule,
-			   hf_change_name(delta->change), delta->before);
+	violation = hf_run_note(run, entry->path, entry->rule,
+				hf_change_name(delta->change), delta->before);
+	if (violation)
+		violation->is_outside =
+			hf_run_is_outside(run, entry->path, delta->before);
+	return violation;
 }
 
+/* Has only a person changed it, whatever we saw of that? */
+static bool is_left_as_it_is(const struct hf_run *run, const char *path)
+{
+	const struct hf_violation *violation =
+		hf_violations_find(&run->session.violations, path);
+
+	for (; violation; violation = violation->next)
+		if (!violation->is_outside)
+			return false;
+	return true;
+}
+
+/* 1 when it is to be put back. */
 static int note_delta(struct hf_run *run, const struct hf_delta *delta,
 		      struct hf_error *err)
 {
@@ -50,9 +69,12 @@ static int note_delta(struct hf_run *run, const struct hf_delta *delta,
 				     delta->after) < 0)
 		return hf_fail_memory(err);
 	violation->has_after = true;
-	violation->is_open = true;
+	if (!is_left_as_it_is(run, violation->path)) {
+		violation->is_outside = false;
+		violation->is_open = true;
+	}
 	hf_run_journal(run, violation);
-	return 0;
+	return violation->is_open ? 1 : 0;
 }
 
 static int note_allowed(struct hf_run *run, const struct hf_delta *delta,
@@ -76,24 +98,31 @@ static int note_allowed(struct hf_run *run, const struct hf_delta *delta,
 	return 0;
 }
 
-static int note_deltas(struct hf_run *run, const struct hf_deltas *deltas,
+/* What is not to be put back is taken out. */
+static int note_deltas(struct hf_run *run, struct hf_deltas *deltas,
 		       struct hf_error *err)
 {
+	size_t count = 0;
+
 	/* The last look speaks. */
 	run->session.allowed_count = 0;
 	for (size_t i = 0; i < deltas->count; i++) {
 		const struct hf_delta *const delta = &deltas->items[i];
 		const struct hf_entry *const entry =
 			delta->before ? delta->before : delta->after;
-		int rc;
+		int rc = 1;
 
-		if (entry->role == HF_ROLE_ANCESTOR)
-			continue;
-		rc = hf_run_is_allowed(delta) ? note_allowed(run, delta, err) :
-						note_delta(run, delta, err);
-		if (rc < 0)
-			return rc;
+		if (entry->role != HF_ROLE_ANCESTOR) {
+			rc = hf_run_is_allowed(delta) ?
+				     note_allowed(run, delta, err) :
+				     note_delta(run, delta, err);
+			if (rc < 0)
+				return rc;
+		}
+		if (rc > 0 || hf_run_is_allowed(delta))
+			deltas->items[count++] = *delta;
 	}
+	deltas->count = count;
 	return 0;
 }
 
@@ -303,6 +332,8 @@ static void remember_put_back(struct hf_run *run)
 		if (dir_fd < 0 || hf_file_stat_at(dir_fd, name, left) < 0 ||
 		    !is_as_recorded(left, &entry->stat))
 			left->ino = 0;
+		else
+			hf_run_gate_renew(run, entry, left);
 	}
 }
 
@@ -325,14 +356,23 @@ static void count_results(struct hf_run *run)
 {
 	struct hf_session *const session = &run->session;
 	size_t stuck = 0;
+	size_t outside = 0;
 
 	for (size_t i = 0; i < session->violations.count; i++) {
 		struct hf_violation *const violation =
 			session->violations.items[i];
 
-		/* Nothing was touched: there is nothing to put back. */
+		/* Nothing was touched, or it is to stay. */
 		if (!violation->has_landed)
 			continue;
+		if (violation->is_outside) {
+			outside += violation == hf_violations_find(
+							&session->violations,
+							violation->path) &&
+				   violation->before.path &&
+				   violation->change != 0;
+			continue;
+		}
 		if (!session->has_looked || violation->is_open) {
 			violation->is_stuck = true;
 			violation->is_restored = false;
@@ -350,6 +390,7 @@ static void count_results(struct hf_run *run)
 	}
 	if (!session->has_looked)
 		stuck = session->protected_count;
+	stuck += outside;
 	session->verified_count = session->protected_count > stuck ?
 					  session->protected_count - stuck :
 					  0;
@@ -404,6 +445,11 @@ static void take_end(struct hf_run *run, const struct hf_job_end *end)
 	if (end->is_survivor) {
 		struct hf_error err = { 0 };
 
+		if (session->gate != HF_LAYER_OFF) {
+			session->gate = HF_LAYER_UNAVAILABLE;
+			session->gate_why = "a process of holdfast was killed";
+		}
+
 		(void)hf_fail(&err, HF_ERR_SYSTEM,
 			      "cannot go on: a process of holdfast was killed; "
 			      "the command was ended and the tree checked");
@@ -445,6 +491,8 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	if (!run->watch)
 		hf_run_adopt(run);
 	hf_run_drain(run);
+	hf_run_count_leases(run);
+	hf_run_release_leases(run);
 	/* From here on the content speaks; our own restore needs no events. */
 	hf_watch_free(&run->watch);
 	session->has_looked = false;

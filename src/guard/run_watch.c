@@ -97,12 +97,45 @@ static void begin_burst(struct hf_run *run, struct hf_job *job)
 	}
 	if (rest > run->burst_ns + BURST_MAX_NS)
 		rest = run->burst_ns + BURST_MAX_NS;
-	hf_job_set_alarm(job, rest);
+	run->burst_end_ns = rest;
+	hf_run_set_alarm(run, job);
+}
+
+void hf_run_set_alarm(struct hf_run *run, struct hf_job *job)
+{
+	const int64_t burst = run->burst_ns != 0 ? run->burst_end_ns : 0;
+	const int64_t lease = run->lease_ns;
+
+	hf_job_set_alarm(job, burst == 0 || (lease != 0 && lease < burst) ?
+				      lease :
+				      burst);
+}
+
+/* A person's edit stays, and the run goes on. */
+static void note_outside(struct hf_run *run, const char *path, const char *rule,
+			 const char *operation, const struct hf_entry *entry)
+{
+	struct hf_violation *const known =
+		hf_violations_find(&run->session.violations, path);
+	struct hf_violation *violation;
+
+	if (known && known->is_outside) {
+		known->count++;
+		return;
+	}
+	violation = hf_run_note(run, path, rule, operation, entry);
+	if (violation)
+		violation->is_outside = true;
 }
 
 static void note_landed(struct hf_run *run, struct hf_job *job,
 			const struct hf_entry *entry, const char *operation)
 {
+	if (hf_run_is_outside(run, entry->path, entry)) {
+		note_outside(run, entry->path, entry->rule, operation, entry);
+		hf_run_follow(run, entry);
+		return;
+	}
 	begin_burst(run, job);
 	(void)hf_run_note(run, entry->path, entry->rule, operation, entry);
 }
@@ -147,6 +180,7 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 	if (entry->role == HF_ROLE_ALLOWED ||
 	    entry->role == HF_ROLE_SIDE_CACHE || is_ours(run, entry))
 		return;
+	hf_run_lease_event(run, entry, kinds);
 	if (operation && entry->stat.kind == HF_KIND_DIRECTORY) {
 		if (kinds & (HF_WATCH_MOVED_FROM | HF_WATCH_REMOVED))
 			note_beneath(run, job, entry, operation);
@@ -160,7 +194,7 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 		note_landed(run, job, entry, name_of(run, entry, "metadata"));
 }
 
-static bool is_side_name(const char *path)
+size_t hf_run_side_len(const char *path)
 {
 	static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
 	const size_t len = strlen(path);
@@ -170,9 +204,9 @@ static bool is_side_name(const char *path)
 
 		if (len > suffix &&
 		    strcmp(path + len - suffix, suffixes[i]) == 0)
-			return true;
+			return suffix;
 	}
-	return false;
+	return 0;
 }
 
 /* A name that was not there: does the policy want it not to be? */
@@ -193,7 +227,7 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 				      event->is_directory)) {
 		begin_burst(run, job);
 		(void)hf_run_note(run, path, rule, "create", NULL);
-	} else if (is_side_name(path) && run->burst_ns != 0) {
+	} else if (hf_run_side_len(path) > 0 && run->burst_ns != 0) {
 		begin_burst(run, job);
 	}
 }
@@ -265,6 +299,7 @@ void hf_run_ready(void *context, struct hf_job *job)
 	/* Who opened a file, before what was written to it. */
 	hf_run_take_gate(context, job);
 	take_events(context, job);
+	hf_run_set_alarm(context, job);
 }
 
 void hf_run_drain(struct hf_run *run)
@@ -278,12 +313,18 @@ void hf_run_alarm(void *context, struct hf_job *job)
 {
 	struct hf_run *const run = context;
 
-	if (run->burst_ns == 0)
+	hf_run_lease_alarm(run);
+	if (run->burst_ns == 0 || hf_system_boot_ns() < run->burst_end_ns) {
+		hf_run_set_alarm(run, job);
 		return;
+	}
 	if (run->project->policy.on_landed == HF_LANDED_STOP) {
 		hf_job_stop(job);
 		return;
 	}
 	run->burst_ns = 0;
+	hf_run_release_leases(run);
 	hf_run_restore_now(run);
+	hf_run_retake_leases(run);
+	hf_run_set_alarm(run, job);
 }

@@ -17,7 +17,9 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "guard/run.h"
+#include "platform/lease.h"
 #include "platform/system.h"
+#include "platform/task.h"
 
 /* How long "leftovers": "wait" waits for what the command left behind. */
 #define LEFTOVER_LIMIT_MS	60000u
@@ -87,6 +89,7 @@ static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
 			.context = run,
 			.arm = hf_run_arm,
 			.ready = hf_run_ready,
+			.signalled = hf_run_lease_signalled,
 			.alarm = hf_run_alarm,
 			.started = sync_journal,
 			.settle = hf_run_settle,
@@ -143,6 +146,10 @@ static void run_done(struct hf_run *run)
 	hf_journal_close(&run->journal);
 	hf_run_store_done(&run->store);
 	hf_watch_free(&run->watch);
+	hf_leases_free(&run->leases);
+	hf_tasks_free(&run->tasks);
+	hf_arena_done(&run->outsider_arena);
+	hf_free_pointee(&run->session.outsiders);
 	hf_processes_done(&run->suspects);
 	hf_free_pointee(&run->places);
 	hf_free_pointee(&run->put_back);

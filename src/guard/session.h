@@ -50,6 +50,8 @@ enum hf_layer_state { HF_LAYER_UNAVAILABLE, HF_LAYER_OFF, HF_LAYER_ON };
 struct hf_outsider {
 	const char *path;
 	struct hf_process process;	/* pid 0: nobody knows who */
+	/* The user's own, in the same namespaces; not a service or container. */
+	bool is_person;
 	bool has_changed;
 };
 

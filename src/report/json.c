@@ -109,7 +109,6 @@ static void add_violation(const struct hf_session *session,
 			 hf_change_name(violation->change));
 	add_bool("landed", violation->has_landed, out);
 	add_bool("restored", violation->is_restored, out);
-	add_bool("outside", violation->is_outside, out);
 	hf_buffer_add_text(out, "\"kept\": ");
 	hf_report_json_text(violation->kept, out);
 	hf_buffer_add_text(out, ", ");
@@ -252,21 +251,79 @@ static void add_stranger(const struct hf_process *process,
 	hf_report_json_command_line(process, out);
 }
 
-static void add_outside(const struct hf_session *session, struct hf_buffer *out)
+/* Who was seen to open it, of a change that a person made; NULL for nobody. */
+static const struct hf_process *author_of(const struct hf_session *session,
+					  const struct hf_violation *violation)
 {
+	for (size_t i = 0; i < session->outsider_count; i++)
+		if (session->outsiders[i].has_changed &&
+		    strcmp(session->outsiders[i].path, violation->path) == 0)
+			return &session->outsiders[i].process;
+	return NULL;
+}
+
+static void begin_outside(const char *path, const struct hf_process *process,
+			  bool is_first, struct hf_buffer *out)
+{
+	static const struct hf_process nobody = { .pid = 0 };
+
+	hf_buffer_add_text(out, is_first ? "\n    {" : ",\n    {");
+	hf_report_json_path(path, out);
+	add_known("comm", process == NULL ? "" : process->comm, out);
+	hf_buffer_add_text(out, ", ");
+	add_stranger(process == NULL ? &nobody : process, out);
+}
+
+/* A change that stays: what it was before, and the way back. */
+static void add_stay(const struct hf_session *session,
+		     const struct hf_violation *violation, const char *location,
+		     struct hf_buffer *out)
+{
+	hf_buffer_printf(out, ", \"changed\": true, \"change\": \"%s\", ",
+			 hf_change_name(violation->change));
+	add_fix(session, violation, location, out);
+	hf_buffer_add_text(out, "\"before\": ");
+	hf_report_json_entry(&violation->before, out);
+	hf_buffer_add_text(out, ", \"after\": ");
+	if (violation->has_after)
+		hf_report_json_entry(&violation->after, out);
+	else
+		hf_buffer_add_text(out, "null");
+	hf_buffer_add_text(out, ", \"time\": ");
+	hf_report_json_time(violation->time_ns, out);
+	hf_buffer_add_text(out, "}");
+}
+
+static void add_outside(const struct hf_session *session, const char *location,
+			struct hf_buffer *out)
+{
+	const struct hf_violations *violations = &session->violations;
+	bool is_first = true;
+
 	hf_buffer_add_text(out, "  \"outside\": [");
+	for (size_t i = 0; i < violations->count; i++) {
+		const struct hf_violation *violation = violations->items[i];
+
+		if (!violation->is_outside ||
+		    violation != hf_violations_find(violations,
+						    violation->path))
+			continue;
+		begin_outside(violation->path, author_of(session, violation),
+			      is_first, out);
+		add_stay(session, violation, location, out);
+		is_first = false;
+	}
 	for (size_t i = 0; i < session->outsider_count; i++) {
 		const struct hf_outsider *outsider = &session->outsiders[i];
 
-		hf_buffer_add_text(out, i == 0 ? "{" : ", {");
-		hf_report_json_path(outsider->path, out);
-		add_known("comm", outsider->process.comm, out);
-		hf_buffer_add_text(out, ", ");
-		add_stranger(&outsider->process, out);
-		hf_buffer_printf(out, ", \"changed\": %s}",
-				 outsider->has_changed ? "true" : "false");
+		if (outsider->has_changed)
+			continue;
+		begin_outside(outsider->path, &outsider->process, is_first,
+			      out);
+		hf_buffer_add_text(out, ", \"changed\": false}");
+		is_first = false;
 	}
-	hf_buffer_add_text(out, "],\n");
+	hf_buffer_add_text(out, is_first ? "],\n" : "\n  ],\n");
 }
 
 static void add_side_effects(const struct hf_session *session,
@@ -298,6 +355,24 @@ static void add_allowed(const struct hf_session *session, struct hf_buffer *out)
 	hf_buffer_add_text(out, "],\n");
 }
 
+/* What a person changed beside the run stands above. */
+static void add_violations(const struct hf_session *session,
+			   const char *location, struct hf_buffer *out)
+{
+	bool is_first = true;
+
+	hf_buffer_add_text(out, "  \"violations\": [");
+	for (size_t i = 0; i < session->violations.count; i++) {
+		if (session->violations.items[i]->is_outside)
+			continue;
+		hf_buffer_add_text(out, is_first ? "\n    " : ",\n    ");
+		add_violation(session, session->violations.items[i], location,
+			      out);
+		is_first = false;
+	}
+	hf_buffer_add_text(out, is_first ? "]\n}\n" : "\n  ]\n}\n");
+}
+
 void hf_report_json(const struct hf_session *session, const char *location,
 		    size_t messages_lost, struct hf_buffer *out)
 {
@@ -311,14 +386,7 @@ void hf_report_json(const struct hf_session *session, const char *location,
 			 session->verified_count);
 	add_leftovers(session, out);
 	add_allowed(session, out);
-	add_outside(session, out);
+	add_outside(session, location, out);
 	add_side_effects(session, out);
-	hf_buffer_add_text(out, "  \"violations\": [");
-	for (size_t i = 0; i < session->violations.count; i++) {
-		hf_buffer_add_text(out, i == 0 ? "\n    " : ",\n    ");
-		add_violation(session, session->violations.items[i], location,
-			      out);
-	}
-	hf_buffer_add_text(out, session->violations.count == 0 ? "]\n}\n" :
-								 "\n  ]\n}\n");
+	add_violations(session, location, out);
 }

@@ -76,6 +76,7 @@ int hf_gate_copy(struct hf_gate_question *question,
 {
 	cleanup_fd int path_fd = gate_open_object(question, 0);
 	cleanup_fd int parent_fd = gate_open_parent(question, 1);
+	struct gate *const gate = question->gate;
 	cleanup_fd int from_fd = -1;
 	cleanup_fd int to_fd = -1;
 	struct stat from;
@@ -83,7 +84,8 @@ int hf_gate_copy(struct hf_gate_question *question,
 	int rc;
 
 	from_fd = path_fd < 0 ? path_fd : open_again(path_fd);
-	if (from_fd < 0 || parent_fd < 0 || fstat(from_fd, &from) < 0 ||
+	if (gate->copy_count == GATE_COPIES_MAX || from_fd < 0 ||
+	    parent_fd < 0 || fstat(from_fd, &from) < 0 ||
 	    !S_ISREG(from.st_mode) || from.st_size > COPY_MAX)
 		return -EOPNOTSUPP;
 	to_fd = openat(parent_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

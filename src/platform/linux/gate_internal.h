@@ -26,6 +26,7 @@
 /* Room for "TID/fd/NUMBER/" in front of a path. */
 #define GATE_LEAD_MAX	48
 #define GATE_OWN_MAX	64
+#define GATE_COPIES_MAX	256
 
 /* See gate_calls.h. */
 struct gate_shape {
@@ -78,6 +79,9 @@ struct gate {
 	/* Our own files, met when a link through /proc/self means the caller's. */
 	struct hf_gate_identity own[GATE_OWN_MAX];
 	size_t own_count;
+	/* The copies made, open: their numbers are not used again. */
+	int copies[GATE_COPIES_MAX];
+	size_t copy_count;
 };
 
 struct hf_gate_question {

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is beside the run: a person's edit stays.
+ *
+ * It is proven by the lease, which has seen who opened the file, or by
+ * elimination: with the gate on, a name or metadata that changed and that
+ * nobody of the command could have changed was changed by somebody else.  What
+ * belongs to another user afterwards, as after a container's work, and a
+ * content that nobody was seen to open counts as the command's.
+ */
+#include <string.h>
+
+#include "core/scan.h"
+#include "guard/run.h"
+#include "platform/lease.h"
+#include "platform/system.h"
+
+static bool is_same_process(const struct hf_process *a,
+			    const struct hf_process *b)
+{
+	return a->pid == b->pid && strcmp(a->comm, b->comm) == 0;
+}
+
+static bool copy_outsider(struct hf_run *run, struct hf_outsider *outsider)
+{
+	struct hf_process *const process = &outsider->process;
+
+	outsider->path = hf_arena_copy(&run->outsider_arena, outsider->path,
+				       strlen(outsider->path));
+	if (process->command_line)
+		process->command_line = hf_arena_copy(
+			&run->outsider_arena, process->command_line,
+			process->command_line_len);
+	else
+		process->command_line_len = 0;
+	return outsider->path &&
+	       (process->command_line || process->command_line_len == 0);
+}
+
+void hf_run_note_outsider(struct hf_run *run, const char *path,
+			  const struct hf_process *process, bool is_person)
+{
+	struct hf_session *const session = &run->session;
+	struct hf_outsider outsider = {
+		.path = path,
+		.process = *process,
+		.is_person = is_person,
+	};
+	struct hf_outsider *outsiders;
+
+	for (size_t i = 0; i < session->outsider_count; i++)
+		if (strcmp(session->outsiders[i].path, path) == 0 &&
+		    is_same_process(&session->outsiders[i].process, process))
+			return;
+	outsiders =
+		reallocarray(session->outsiders, session->outsider_count + 1,
+			     sizeof(*outsiders));
+	if (!outsiders)
+		return;
+	session->outsiders = outsiders;
+	if (copy_outsider(run, &outsider))
+		outsiders[session->outsider_count++] = outsider;
+}
+
+/* Of those who opened the file, is each a person?  False when there is none. */
+static bool was_opened_by_persons(struct hf_run *run, const char *path)
+{
+	struct hf_session *const session = &run->session;
+	bool is_any = false;
+
+	for (size_t i = 0; i < session->outsider_count; i++) {
+		if (strcmp(session->outsiders[i].path, path) != 0)
+			continue;
+		if (!session->outsiders[i].is_person)
+			return false;
+		is_any = true;
+	}
+	for (size_t i = 0; is_any && i < session->outsider_count; i++)
+		if (strcmp(session->outsiders[i].path, path) == 0)
+			session->outsiders[i].has_changed = true;
+	return is_any;
+}
+
+/* What stands at the path now; kind absent when nothing does. */
+static bool look_at(const struct hf_run *run, const char *path,
+		    struct hf_stat *ret_now)
+{
+	cleanup_fd int dir_fd = -1;
+	const char *name;
+	int rc;
+
+	*ret_now = (struct hf_stat){.kind = HF_KIND_ABSENT};
+	dir_fd = hf_scan_open_parent(run->project->root_fd, path, &name);
+	if (dir_fd < 0)
+		return dir_fd == -ENOENT || dir_fd == -ENOTDIR;
+	rc = hf_file_stat_at(dir_fd, name, ret_now);
+	return rc == 0 || rc == -ENOENT;
+}
+
+static bool is_other_content(const struct hf_stat *before,
+			     const struct hf_stat *now)
+{
+	return before->size != now->size || before->mtime_ns != now->mtime_ns;
+}
+
+bool hf_run_is_outside(struct hf_run *run, const char *path,
+		       const struct hf_entry *entry)
+{
+	struct hf_stat now;
+	struct hf_violation ignored = {.path = path};
+
+	/* What stands beside a database the gate lets through. */
+	if (run->project->policy.on_outside != HF_OUTSIDE_STAY ||
+	    (!entry && hf_run_side_len(path) > 0))
+		return false;
+	if (entry && hf_run_gate_openers(run, entry, &ignored) > 0)
+		return false;
+	if (was_opened_by_persons(run, path))
+		return true;
+	if (run->session.gate != HF_LAYER_ON || !look_at(run, path, &now))
+		return false;
+	if (now.kind == HF_KIND_ABSENT)
+		return entry != NULL;
+	if (now.uid != hf_system_uid())
+		return false;
+	return !entry || now.ino != entry->stat.ino ||
+	       now.dev != entry->stat.dev || now.kind != HF_KIND_FILE ||
+	       !is_other_content(&entry->stat, &now);
+}
+
+void hf_run_follow(struct hf_run *run, const struct hf_entry *entry)
+{
+	struct hf_stat now;
+
+	if (!look_at(run, entry->path, &now) || now.kind == HF_KIND_ABSENT)
+		return;
+	hf_run_gate_renew(run, entry, &now);
+	hf_run_lease_event(run, entry, HF_WATCH_MOVED_TO);
+}
