@@ -22,7 +22,8 @@
  *		HF_LEASE_NOBODY: nothing to do
  *	a descriptor open for writing was closed: hf_leases_retake(leases, tag)
  *	another file took the name (moved to, created): hf_leases_renew(leases, tag)
- *	set the alarm to what hf_leases_due() returns, call it again then
+ *	set the alarm to what hf_leases_due() returns; call it again then, and
+ *		when hf_leases_fd() is readable
  *
  * In the gate's thread, for each notification, before it is answered:
  *
@@ -136,6 +137,9 @@ void hf_leases_retake(struct hf_leases *leases, size_t tag);
 void hf_leases_renew(struct hf_leases *leases, size_t tag);
 /* Try what is due; when to come again (hf_system_boot_ns()), 0 for never. */
 int64_t hf_leases_due(struct hf_leases *leases);
+/* Readable when the gate's thread has given one back and hf_leases_due() had said
+ * never: an approved open that fails is followed by no close. */
+int hf_leases_fd(const struct hf_leases *leases);
 /* All, until hf_leases_retake_all(), which renews them. */
 void hf_leases_release_all(struct hf_leases *leases);
 void hf_leases_retake_all(struct hf_leases *leases);
@@ -145,7 +149,8 @@ void hf_leases_retake_all(struct hf_leases *leases);
 /*
  * The call that this thread waits in will open the file of tag (any of them, if it
  * has several names) and may: the lease is given back, and should the call meet a
- * retaken one, it is let through.  -ENOMEM: nothing was done, the call must fail.
+ * retaken one, it is let through (one that asks not to wait gets EAGAIN then).
+ * -ENOMEM: nothing was done, the call must fail.
  * Where the lease is being broken by another it stays: the caller's call waits
  * until hf_leases_judge() has looked.
  */

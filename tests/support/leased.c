@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,8 +58,10 @@ void hf_leased_take_signals(struct hf_leased *leased)
 	       (ssize_t)sizeof(info)) {
 		if ((int)info.ssi_signo == hf_leases_signal_number())
 			hf_leases_signal(leased->leases, info.ssi_fd);
-		else if (info.ssi_signo == SIGIO)
-			hf_leases_signals_lost(leased->leases);
+		if (info.ssi_signo != SIGIO)
+			continue;
+		leased->lost++;
+		hf_leases_signals_lost(leased->leases);
 	}
 }
 
@@ -77,24 +80,40 @@ void hf_leased_judge(struct hf_leased *leased)
 
 /* -- openers ------------------------------------------------------------- */
 
+void hf_opener_end_with_us(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+struct deed {
+	const char *name;
+	int flags; /* -1: truncate */
+	uid_t uid; /* 0: the test's own */
+	bool is_held;
+};
+
 /* In the child: act, and tell. */
-static _Noreturn void act(const struct hf_leased *leased, const char *name,
-			  int flags, uid_t uid, int result_fd)
+static _Noreturn void act(const struct hf_leased *leased,
+			  const struct deed *deed, int result_fd)
 {
 	char path[512];
 	int result = 0;
 
-	if (uid != 0 && setresuid(uid, uid, uid) < 0)
+	if (deed->uid != 0 && setresuid(deed->uid, deed->uid, deed->uid) < 0)
 		_exit(1);
-	(void)snprintf(path, sizeof(path), "%s/%s", leased->dir, name);
-	if (flags < 0 ? truncate(path, 0) < 0 : open(path, flags) < 0)
+	hf_opener_end_with_us();
+	(void)snprintf(path, sizeof(path), "%s/%s", leased->dir, deed->name);
+	if (deed->is_held)
+		(void)raise(SIGSTOP);
+	if (deed->flags < 0 ? truncate(path, 0) < 0
+			    : open(path, deed->flags) < 0)
 		result = errno;
 	(void)!write(result_fd, &result, sizeof(result));
 	_exit(0);
 }
 
-struct hf_opener hf_opener_start(const struct hf_leased *leased,
-				 const char *name, int flags, uid_t uid)
+static struct hf_opener start(const struct hf_leased *leased,
+			      const struct deed *deed)
 {
 	struct hf_opener opener;
 	int result[2];
@@ -103,16 +122,41 @@ struct hf_opener hf_opener_start(const struct hf_leased *leased,
 	opener.pid = fork();
 	cr_assert(opener.pid >= 0);
 	if (opener.pid == 0)
-		act(leased, name, flags, uid, result[1]);
+		act(leased, deed, result[1]);
 	(void)close(result[1]);
 	opener.result_fd = result[0];
 	return opener;
 }
 
+struct hf_opener hf_opener_start(const struct hf_leased *leased,
+				 const char *name, int flags, uid_t uid)
+{
+	return start(leased,
+		     &(struct deed){.name = name, .flags = flags, .uid = uid});
+}
+
+struct hf_opener hf_opener_start_held(const struct hf_leased *leased,
+				      const char *name, int flags)
+{
+	const struct hf_opener opener = start(
+		leased,
+		&(struct deed){.name = name, .flags = flags, .is_held = true});
+	int status;
+
+	cr_assert_eq(waitpid(opener.pid, &status, WUNTRACED), opener.pid);
+	cr_assert(WIFSTOPPED(status));
+	return opener;
+}
+
+void hf_opener_go(const struct hf_opener *opener)
+{
+	cr_assert_eq(kill(opener->pid, SIGCONT), 0);
+}
+
 struct hf_opener hf_truncater_start(const struct hf_leased *leased,
 				    const char *name)
 {
-	return hf_opener_start(leased, name, -1, 0);
+	return start(leased, &(struct deed){.name = name, .flags = -1});
 }
 
 void hf_opener_wait_blocked(pid_t pid, pid_t tid)

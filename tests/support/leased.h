@@ -18,6 +18,7 @@ struct hf_leased {
 	int signal_fd;
 	struct hf_leases *leases;
 	struct hf_lease_openers openers;
+	unsigned lost; /* signals that said so */
 };
 
 /* All signals are blocked from now on; what descends from inside is inside. */
@@ -37,9 +38,15 @@ struct hf_opener {
 	int result_fd;
 };
 
+/* In a child: end when the test does, and not hold its leases much longer. */
+void hf_opener_end_with_us(void);
 /* Open dir/name with flags. */
 struct hf_opener hf_opener_start(const struct hf_leased *leased,
 				 const char *name, int flags, uid_t uid);
+/* The same, stopped before it does. */
+struct hf_opener hf_opener_start_held(const struct hf_leased *leased,
+				      const char *name, int flags);
+void hf_opener_go(const struct hf_opener *opener);
 /* truncate(2) it. */
 struct hf_opener hf_truncater_start(const struct hf_leased *leased,
 				    const char *name);

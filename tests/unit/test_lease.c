@@ -183,8 +183,7 @@ Test(lease, comes_back_with_a_file_that_was_missing)
 	cr_expect_not(hf_leases_was_held(leased.leases, 0));
 }
 
-/* -- descriptors --------------------------------------------------------------
- */
+/* -- descriptors --------------------------------------------------------- */
 
 #define MANY 60
 
@@ -253,6 +252,7 @@ Test(lease, finds_what_was_broken_when_signals_are_lost)
 		cr_expect_eq(hf_leased_try(&leased, name), EAGAIN);
 	}
 	hf_leased_judge(&leased);
+	cr_expect(leased.lost > 0);
 	cr_expect_eq(leased.openers.count, MANY);
 	for (size_t i = 0; i < leased.openers.count; i++)
 		cr_expect_eq(leased.openers.items[i].side, HF_LEASE_NOBODY);

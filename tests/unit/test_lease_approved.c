@@ -92,6 +92,40 @@ Test(lease_approved, of_a_call_that_is_over_is_none)
 	cr_expect_eq(hf_opener_result(&opener), 0);
 }
 
+/* Approved while one file had the name, opened when another has it. */
+Test(lease_approved, is_of_the_name_as_well)
+{
+	struct hf_opener opener;
+
+	cr_assert_eq(hf_leased_add(&leased, "f", 0), 1);
+	hf_put_file(leased.dir_fd, "new", "other\n");
+	opener = hf_opener_start_held(&leased, "f", O_RDWR);
+	cr_assert_eq(hf_leases_approve(leased.leases, 0, opener.pid), 0);
+	cr_assert_eq(renameat(leased.dir_fd, "new", leased.dir_fd, "f"), 0);
+	hf_leases_renew(leased.leases, 0);
+	hf_opener_go(&opener);
+	hf_opener_wait_blocked(opener.pid, opener.pid);
+	judge_without_openers();
+	cr_expect_eq(hf_opener_result(&opener), 0);
+}
+
+/* No close follows an open that fails. */
+Test(lease_approved, wakes_the_main_thread)
+{
+	struct pollfd fd = {.fd = hf_leases_fd(leased.leases),
+			    .events = POLLIN};
+
+	cr_assert_eq(hf_leased_add(&leased, "f", 0), 1);
+	cr_expect_eq(hf_leases_due(leased.leases), 0);
+	cr_expect_eq(poll(&fd, 1, 0), 0);
+	cr_expect_eq(hf_leases_approve(leased.leases, 0, getpid()), 0);
+	cr_expect_eq(poll(&fd, 1, 0), 1);
+	cr_expect(hf_leases_due(leased.leases) > 0);
+	cr_expect_eq(poll(&fd, 1, 0), 0);
+	cr_expect_eq(hf_leases_approve(leased.leases, 0, getpid()), 0);
+	cr_expect_eq(poll(&fd, 1, 0), 0, "it comes anyway");
+}
+
 Test(lease_approved, of_another_file_is_none)
 {
 	struct hf_opener opener;
@@ -112,8 +146,8 @@ Test(lease_approved, of_another_file_is_none)
 /* Threads that came and went leave places; those that live keep theirs. */
 Test(lease_approved, are_remembered_in_any_number)
 {
-	const struct hf_lease_file file = {.dev = 1, .ino = 2};
-	const struct hf_lease_file other = {.dev = 1, .ino = 3};
+	const struct hf_lease file = {.file = {1, 2}, .tag = 0};
+	const struct hf_lease other = {.file = {1, 3}, .tag = 1};
 	struct hf_lease_calls calls = {.items = NULL};
 	int64_t tids[2];
 
@@ -137,8 +171,7 @@ Test(lease_approved, are_remembered_in_any_number)
 	free(calls.items);
 }
 
-/* -- a storm ----------------------------------------------------------------
- */
+/* -- a storm ------------------------------------------------------------- */
 
 #define CHILDREN 4
 #define OPENS	 2500
@@ -193,6 +226,7 @@ static void start_storm(struct storm *storm)
 		storm->pids[i] = fork();
 		cr_assert(storm->pids[i] >= 0);
 		if (storm->pids[i] == 0) {
+			hf_opener_end_with_us();
 			(void)close(storm->ask[0]);
 			open_often(storm, i);
 		}

@@ -120,15 +120,16 @@ Test(lease_find, is_bounded)
 
 static struct hf_leased leased;
 
-/* A /proc that holds processes alone; false where it cannot be made. */
-static bool narrow_proc(void)
+/* Another /proc for leased, in a mount namespace of its own; false where it
+ * cannot be made. */
+static bool mount_proc(const char *options)
 {
 	char *const place = hf_tmpdir_make();
 	int fd = -1;
 
 	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	    mount("proc", place, "proc", 0, "subset=pid") == 0) {
+	    mount("proc", place, "proc", 0, options) == 0) {
 		fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		(void)umount2(place, MNT_DETACH);
 	}
@@ -140,12 +141,27 @@ static bool narrow_proc(void)
 	return true;
 }
 
+/* The one opener of ours; the machine may have others, who wait for others. */
+static const struct hf_lease_opener *inside(void)
+{
+	const struct hf_lease_opener *found = NULL;
+
+	for (size_t i = 0; i < leased.openers.count; i++) {
+		if (leased.openers.items[i].side != HF_LEASE_INSIDE)
+			continue;
+		cr_expect(found == NULL, "more than one");
+		found = &leased.openers.items[i];
+	}
+	return found;
+}
+
 Test(lease_find, goes_by_threads_where_there_is_no_list)
 {
+	const struct hf_lease_opener *told;
 	struct hf_opener openers[2];
 
 	hf_leased_setup(&leased, getpid());
-	if (!narrow_proc()) {
+	if (!mount_proc("subset=pid")) {
 		hf_leased_teardown(&leased);
 		hf_skip_now("needs a /proc of its own");
 	}
@@ -159,11 +175,11 @@ Test(lease_find, goes_by_threads_where_there_is_no_list)
 	/* The one that was approved is known; the other could be either. */
 	cr_assert_eq(hf_leases_approve(leased.leases, 1, openers[1].pid), 0);
 	hf_leased_judge(&leased);
-	cr_assert_eq(leased.openers.count, 1);
-	cr_expect_eq(leased.openers.items[0].tag, 0);
-	cr_expect_eq(leased.openers.items[0].side, HF_LEASE_INSIDE);
-	cr_expect_eq(leased.openers.items[0].process.pid, openers[0].pid);
-	cr_expect_not(leased.openers.items[0].is_certain);
+	told = inside();
+	cr_assert(told != NULL);
+	cr_expect_eq(told->tag, 0);
+	cr_expect_eq(told->process.pid, openers[0].pid);
+	cr_expect_not(told->is_certain);
 	cr_expect_eq(hf_opener_result(&openers[1]), 0);
 	hf_leases_release(leased.leases, 0);
 	cr_expect_eq(hf_opener_result(&openers[0]), 0);
@@ -201,6 +217,7 @@ static pid_t start_root(int *ret_go_fd)
 	if (pid == 0) {
 		char byte;
 
+		hf_opener_end_with_us();
 		if (read(go[0], &byte, 1) != 1)
 			_exit(1);
 		_exit(openat(leased.dir_fd, "f", O_RDWR | O_CLOEXEC) < 0);
@@ -241,56 +258,109 @@ Test(lease_find, names_root_to_an_ordinary_user)
 	hf_leased_teardown(&leased);
 }
 
-/* -- a guard that stood still -------------------------------------------- */
+/* -- a guard in a process of its own ------------------------------------- */
 
-/* In a process of its own: lease, say so, tell who opens, let it through. */
-static _Noreturn void guard(const int tell_fd)
+struct told {
+	enum hf_lease_side side;
+	int64_t pid;
+	bool is_certain;
+};
+
+/* Lease, say where, tell who opens, let it through. */
+static _Noreturn void guard(int tell_fd, bool has_namespace)
 {
-	int64_t told = 0;
+	struct told told;
 
+	hf_opener_end_with_us();
 	hf_leased_setup(&leased, NO_PROCESS);
-	if (hf_leased_add(&leased, "f", 0) != 1 ||
+	if ((has_namespace && !mount_proc("")) ||
+	    hf_leased_add(&leased, "f", 0) != 1 ||
 	    write(tell_fd, leased.dir, strlen(leased.dir) + 1) < 0)
 		_exit(1);
 	hf_leased_judge(&leased);
-	told = leased.openers.items[0].process.pid;
+	told = (struct told){
+		.side = leased.openers.items[0].side,
+		.pid = leased.openers.items[0].process.pid,
+		.is_certain = leased.openers.items[0].is_certain,
+	};
 	if (write(tell_fd, &told, sizeof(told)) != (ssize_t)sizeof(told))
 		_exit(1);
 	hf_leases_release(leased.leases, 0);
-	/* The opener has it when we are told to end. */
-	(void)raise(SIGSTOP);
 	hf_leased_teardown(&leased);
 	_exit(0);
 }
 
+struct guarded {
+	struct hf_leased theirs; /* dir alone */
+	char dir[256];
+	pid_t pid;
+	int told_fd;
+};
+
+static void start_guard(struct guarded *guarded, bool has_namespace)
+{
+	int tell[2];
+
+	*guarded = (struct guarded){.theirs = {.dir = guarded->dir}};
+	cr_assert_eq(pipe2(tell, O_CLOEXEC), 0);
+	guarded->pid = fork();
+	cr_assert(guarded->pid >= 0);
+	if (guarded->pid == 0)
+		guard(tell[1], has_namespace);
+	(void)close(tell[1]);
+	guarded->told_fd = tell[0];
+	cr_assert(read(tell[0], guarded->dir, sizeof(guarded->dir)) > 1);
+}
+
+static struct told end_guard(struct guarded *guarded)
+{
+	struct told told = {.pid = -1};
+	int status;
+
+	cr_expect_eq((int)read(guarded->told_fd, &told, sizeof(told)),
+		     (int)sizeof(told));
+	cr_assert_eq(waitpid(guarded->pid, &status, 0), guarded->pid);
+	cr_expect_eq(status, 0);
+	(void)close(guarded->told_fd);
+	return told;
+}
+
 Test(lease_find, names_an_opener_who_came_while_we_stood_still)
 {
-	char dir[256] = "";
-	struct hf_leased theirs = {.dir = dir};
+	struct guarded guarded;
 	struct hf_opener opener;
-	int64_t told = 0;
-	int tell[2];
 	int status;
-	pid_t pid;
 
-	cr_assert_eq(pipe2(tell, O_CLOEXEC), 0);
-	pid = fork();
-	if (pid == 0)
-		guard(tell[1]);
-	cr_assert(read(tell[0], dir, sizeof(dir)) > 1);
-	cr_assert_eq(kill(pid, SIGSTOP), 0);
-	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
+	start_guard(&guarded, false);
+	cr_assert_eq(kill(guarded.pid, SIGSTOP), 0);
+	cr_assert_eq(waitpid(guarded.pid, &status, WUNTRACED), guarded.pid);
 	cr_assert(WIFSTOPPED(status));
-
-	opener = hf_opener_start(&theirs, "f", O_RDWR, 0);
+	opener = hf_opener_start(&guarded.theirs, "f", O_RDWR, 0);
 	hf_opener_wait_blocked(opener.pid, opener.pid);
-	cr_assert_eq(kill(pid, SIGCONT), 0);
-	cr_assert_eq((int)read(tell[0], &told, sizeof(told)),
-		     (int)sizeof(told));
-	cr_expect_eq(told, opener.pid);
+	cr_assert_eq(kill(guarded.pid, SIGCONT), 0);
+
+	cr_expect_eq(end_guard(&guarded).pid, opener.pid);
 	cr_expect_eq(hf_opener_result(&opener), 0);
-	cr_assert_eq(waitpid(pid, &status, WUNTRACED), pid);
-	cr_assert_eq(kill(pid, SIGCONT), 0);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_expect_eq(status, 0);
+}
+
+/* A container's holdfast, an editor of its host. */
+Test(lease_find, tells_of_an_opener_that_cannot_be_seen)
+{
+	struct guarded guarded;
+	struct hf_opener opener;
+	struct told told;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWPID) < 0)
+		hf_skip_now("needs a namespace of processes");
+	start_guard(&guarded, true);
+	/* Forked from here it would live there. */
+	cr_assert_eq(setns(open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC),
+			   CLONE_NEWPID),
+		     0);
+	opener = hf_opener_start(&guarded.theirs, "f", O_RDWR, 0);
+	told = end_guard(&guarded);
+	cr_expect_eq(told.side, HF_LEASE_OUTSIDE);
+	cr_expect_eq(told.pid, 0);
+	cr_expect(told.is_certain);
+	cr_expect_eq(hf_opener_result(&opener), 0);
 }

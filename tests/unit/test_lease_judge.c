@@ -40,6 +40,7 @@ static void expect_one(const struct hf_opener *opener, enum hf_lease_side side)
 	const struct hf_lease_opener *const told = leased.openers.items;
 
 	cr_assert_eq(leased.openers.count, 1);
+	cr_expect_eq(leased.lost, 0, "the signal does not name the file");
 	cr_expect_eq(told->side, side);
 	cr_expect_eq(told->tag, 3);
 	cr_expect(told->is_certain);
@@ -178,6 +179,33 @@ Test(lease_outside, all_who_wait_for_one_file_are_named)
 		cr_expect_eq(hf_opener_result(&openers[i]), 0);
 }
 
+/* After lease-break-time, when guard had stood still for so long. */
+Test(lease_outside, a_lease_that_the_kernel_took_away_was_not_held)
+{
+	cr_assert_eq(hf_leased_add(&leased, "f", 3), 1);
+	cr_assert_eq(fcntl(leased.leases->items[0].fd, F_SETLEASE, F_UNLCK), 0);
+	hf_leases_signals_lost(leased.leases);
+	cr_assert_eq(hf_leases_judge(leased.leases, &leased.openers), 0);
+	cr_assert_eq(leased.openers.count, 1);
+	cr_expect_eq(leased.openers.items[0].side, HF_LEASE_NOBODY);
+	cr_expect_eq(hf_leased_try(&leased, "f"), EAGAIN);
+	cr_expect_not(hf_leases_was_held(leased.leases, 3));
+}
+
+Test(lease_outside, what_was_released_is_not_broken)
+{
+	cr_assert_eq(hf_leased_add(&leased, "f", 3), 1);
+	cr_expect_eq(hf_leased_try(&leased, "f"), EAGAIN);
+	hf_leases_release(leased.leases, 3);
+	hf_leases_retake(leased.leases, 3);
+	hf_leases_release_all(leased.leases);
+	hf_leased_take_signals(&leased);
+	hf_leases_signals_lost(leased.leases);
+	cr_assert_eq(hf_leases_judge(leased.leases, &leased.openers), 0);
+	cr_expect_eq(leased.openers.count, 0);
+	cr_expect_eq(hf_leased_try(&leased, "f"), 0);
+}
+
 /* Two protected names of one file: neither can be let go alone. */
 Test(lease_outside, both_names_of_a_file_are_released)
 {
@@ -217,6 +245,7 @@ static pid_t start_threaded(void)
 
 	if (pid != 0)
 		return pid;
+	hf_opener_end_with_us();
 	if (pthread_create(&thread, NULL, open_it, &result) != 0)
 		_exit(1);
 	(void)pthread_join(thread, NULL);

@@ -23,6 +23,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -160,10 +161,14 @@ int hf_leases_new(int proc_fd, int64_t inside, struct hf_leases **ret_leases)
 	if (!leases)
 		return -ENOMEM;
 	leases->proc_fd = proc_fd;
+	leases->wake_fd = -1;
 	leases->inside = inside;
 	rc = hf_mutex_new(&leases->mutex);
 	if (rc < 0)
 		return rc;
+	leases->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (leases->wake_fd < 0)
+		return -errno;
 	leases->fd_bound = raise_limit();
 	if (leases->fd_bound < 0)
 		return leases->fd_bound;
@@ -179,6 +184,7 @@ void hf_leases_free(struct hf_leases **leases)
 		hf_file_close_quietly(&(*leases)->items[i].fd);
 		hf_free_pointee(&(*leases)->items[i].path);
 	}
+	hf_file_close_quietly(&(*leases)->wake_fd);
 	hf_mutex_free(&(*leases)->mutex);
 	hf_free_pointee(&(*leases)->items);
 	hf_free_pointee(&(*leases)->by_tag);
@@ -263,30 +269,36 @@ static int follow(struct hf_leases *leases, struct hf_lease *lease)
 
 static int renew(struct hf_leases *leases, struct hf_lease *lease)
 {
-	const int rc = follow(leases, lease);
+	int rc = follow(leases, lease);
 
 	hf_mutex_lock(leases->mutex);
 	if (rc < 0) {
 		lease->why = rc;
 		lease->was_held = false;
-	} else if (lease->state == HF_LEASE_NONE) {
+	} else {
 		/* What forbade it may have changed. */
-		lease->state = HF_LEASE_UNARMED;
+		if (lease->state == HF_LEASE_NONE)
+			lease->state = HF_LEASE_UNARMED;
+		hf_lease_arm(lease);
+		rc = lease->state == HF_LEASE_NONE ? lease->why
+						   : is_held(lease);
 	}
-	hf_lease_arm(lease);
 	hf_mutex_unlock(leases->mutex);
-	if (lease->state == HF_LEASE_NONE)
-		return lease->why;
-	return is_held(lease);
+	return rc;
 }
 
 int hf_leases_add(struct hf_leases *leases, int dir_fd, const char *path,
 		  size_t tag)
 {
 	struct hf_lease *lease;
-	char *copy = strdup(path);
+	char *copy;
 	int rc;
 
+	if (leases->is_full || leases->count == HF_LEASES_MAX) {
+		leases->without++;
+		return -EMFILE;
+	}
+	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
 	hf_mutex_lock(leases->mutex);
@@ -303,38 +315,28 @@ int hf_leases_add(struct hf_leases *leases, int dir_fd, const char *path,
 		.dir_fd = dir_fd,
 		.fd = -1,
 		.tag = tag,
-		.why = -EMFILE,
 		.since_ns = hf_system_boot_ns(),
 	};
 	hf_mutex_unlock(leases->mutex);
 
-	if (leases->is_full || leases->count > HF_LEASES_MAX)
-		return -EMFILE;
 	rc = renew(leases, lease);
+	hf_mutex_lock(leases->mutex);
 	lease->was_held = rc == 1;
+	hf_mutex_unlock(leases->mutex);
 	return rc;
 }
 
 /* -- giving back and taking again ---------------------------------------- */
 
-/* What is done to every lease of the file that tag names. */
-typedef void of_file(struct hf_lease *lease);
-
-static void each_of_file(struct hf_leases *leases, size_t tag,
-			 of_file *function)
+static void each_of_tag(struct hf_leases *leases, size_t tag,
+			hf_lease_function *function)
 {
 	const struct hf_lease *lease;
 
 	hf_mutex_lock(leases->mutex);
 	lease = hf_lease_of_tag(leases, tag);
-	if (lease && lease->fd >= 0) {
-		const struct hf_lease_file file = lease->file;
-		size_t i = HF_LEASE_NO_INDEX;
-
-		while ((i = hf_lease_next(leases, &file, i)) !=
-		       HF_LEASE_NO_INDEX)
-			function(&leases->items[i]);
-	}
+	if (lease && lease->fd >= 0)
+		hf_lease_each_of_file(leases, lease, function);
 	hf_mutex_unlock(leases->mutex);
 }
 
@@ -348,12 +350,12 @@ static void release(struct hf_lease *lease)
 
 void hf_leases_release(struct hf_leases *leases, size_t tag)
 {
-	each_of_file(leases, tag, release);
+	each_of_tag(leases, tag, release);
 }
 
 void hf_leases_retake(struct hf_leases *leases, size_t tag)
 {
-	each_of_file(leases, tag, hf_lease_arm);
+	each_of_tag(leases, tag, hf_lease_arm);
 }
 
 void hf_leases_renew(struct hf_leases *leases, size_t tag)
@@ -364,12 +366,19 @@ void hf_leases_renew(struct hf_leases *leases, size_t tag)
 		(void)renew(leases, lease);
 }
 
+int hf_leases_fd(const struct hf_leases *leases)
+{
+	return leases->wake_fd;
+}
+
 int64_t hf_leases_due(struct hf_leases *leases)
 {
 	const int64_t now = hf_system_boot_ns();
 	int64_t next = 0;
+	uint64_t woken;
 
 	hf_mutex_lock(leases->mutex);
+	(void)!read(leases->wake_fd, &woken, sizeof(woken));
 	for (size_t i = 0; i < leases->count; i++) {
 		struct hf_lease *const lease = &leases->items[i];
 
@@ -381,6 +390,7 @@ int64_t hf_leases_due(struct hf_leases *leases)
 		    (next == 0 || lease->due_ns < next))
 			next = lease->due_ns;
 	}
+	leases->is_idle = next == 0;
 	hf_mutex_unlock(leases->mutex);
 	return next;
 }
@@ -424,7 +434,10 @@ static bool was_held(const struct hf_lease *lease)
 void hf_leases_count(struct hf_leases *leases,
 		     struct hf_lease_counts *ret_counts)
 {
-	struct hf_lease_counts counts = {.wanted = leases->count};
+	struct hf_lease_counts counts = {
+		.wanted = leases->count + leases->without,
+		.no_room = leases->without,
+	};
 
 	hf_mutex_lock(leases->mutex);
 	for (size_t i = 0; i < leases->count; i++) {

@@ -64,7 +64,7 @@ static int make_room(struct hf_lease_calls *calls, int proc_fd)
 }
 
 int hf_lease_calls_note(struct hf_lease_calls *calls, int proc_fd, int64_t tid,
-			const struct hf_lease_file *file)
+			const struct hf_lease *lease)
 {
 	struct hf_lease_call *call;
 
@@ -77,7 +77,11 @@ int hf_lease_calls_note(struct hf_lease_calls *calls, int proc_fd, int64_t tid,
 	}
 	call = &calls->items[place_of(calls, tid)];
 	calls->used += call->tid == 0;
-	*call = (struct hf_lease_call){.tid = tid, .file = *file};
+	*call = (struct hf_lease_call){
+		.tid = tid,
+		.file = lease->file,
+		.tag = lease->tag,
+	};
 	return 0;
 }
 
@@ -92,8 +96,17 @@ void hf_lease_calls_end(struct hf_lease_calls *calls, int64_t tid)
 		call->is_over = true;
 }
 
+/* By name as well: when the call comes to its file, another may have the name.
+ */
+static bool is_of(const struct hf_lease_call *call,
+		  const struct hf_lease *lease)
+{
+	return hf_lease_is_same_file(&call->file, &lease->file) ||
+	       call->tag == lease->tag;
+}
+
 bool hf_lease_calls_has(const struct hf_lease_calls *calls, int64_t tid,
-			const struct hf_lease_file *file)
+			const struct hf_lease *lease)
 {
 	const struct hf_lease_call *call;
 
@@ -101,11 +114,11 @@ bool hf_lease_calls_has(const struct hf_lease_calls *calls, int64_t tid,
 		return false;
 	call = &calls->items[place_of(calls, tid)];
 	return call->tid == tid && !call->is_over &&
-	       (!file || hf_lease_is_same_file(&call->file, file));
+	       (!lease || is_of(call, lease));
 }
 
 size_t hf_lease_calls_of(const struct hf_lease_calls *calls,
-			 const struct hf_lease_file *file, int64_t *ret_tids,
+			 const struct hf_lease *lease, int64_t *ret_tids,
 			 size_t max)
 {
 	size_t count = 0;
@@ -113,8 +126,7 @@ size_t hf_lease_calls_of(const struct hf_lease_calls *calls,
 	for (size_t i = 0; i < calls->size && count < max; i++) {
 		const struct hf_lease_call *const call = &calls->items[i];
 
-		if (call->tid != 0 && !call->is_over &&
-		    hf_lease_is_same_file(&call->file, file))
+		if (call->tid != 0 && !call->is_over && is_of(call, lease))
 			ret_tids[count++] = call->tid;
 	}
 	return count;

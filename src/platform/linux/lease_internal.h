@@ -53,6 +53,7 @@ struct hf_lease_call {
 	int64_t tid;		/* 0: a free place */
 	bool is_over;
 	struct hf_lease_file file;
+	size_t tag;
 };
 
 /* By tid, open addressing; a power of two places. */
@@ -80,7 +81,10 @@ struct hf_leases {
 	size_t *buckets;	/* first lease of each, by file */
 	size_t bucket_count;	/* a power of two */
 	int fd_bound;		/* descriptors from here on are for others */
+	size_t without;		/* files that found no room */
 	bool is_full;
+	int wake_fd;		/* tells the main thread that */
+	bool is_idle;		/* nothing was due when it last looked */
 	bool has_broken;	/* leases in state BROKEN */
 	struct hf_lease_calls calls;
 };
@@ -106,25 +110,27 @@ MUST_CHECK int hf_lease_table_reserve(struct hf_leases *leases, size_t tag);
 MUST_CHECK int hf_lease_table_reserve_fd(struct hf_leases *leases, int fd);
 struct hf_lease *hf_lease_of_tag(const struct hf_leases *leases, size_t tag);
 struct hf_lease *hf_lease_of_fd(const struct hf_leases *leases, int fd);
-/* The first (from == NO_INDEX) or next lease of the file; NO_INDEX: none. */
-size_t hf_lease_next(const struct hf_leases *leases,
-		     const struct hf_lease_file *file, size_t from);
+/* Every lease of the file that this one is of, itself included. */
+typedef void hf_lease_function(struct hf_lease *lease);
+void hf_lease_each_of_file(struct hf_leases *leases,
+			   const struct hf_lease *lease,
+			   hf_lease_function *function);
 /* Enter the lease for its file and descriptor, or take it out. */
 void hf_lease_link(struct hf_leases *leases, struct hf_lease *lease);
 void hf_lease_unlink(struct hf_leases *leases, struct hf_lease *lease);
 
 /* -- lease_calls.c ------------------------------------------------------- */
 
+/* Of what the lease is of: its file, or what has its path by then. */
 MUST_CHECK int hf_lease_calls_note(struct hf_lease_calls *calls, int proc_fd,
-				   int64_t tid,
-				   const struct hf_lease_file *file);
+				   int64_t tid, const struct hf_lease *lease);
 void hf_lease_calls_end(struct hf_lease_calls *calls, int64_t tid);
-/* Is this thread approved for the file (NULL: for any)? */
+/* Is this thread approved for the lease (NULL: for any)? */
 bool hf_lease_calls_has(const struct hf_lease_calls *calls, int64_t tid,
-			const struct hf_lease_file *file);
-/* The threads approved for the file, at most max; how many there are. */
+			const struct hf_lease *lease);
+/* The threads approved for the lease, at most max; how many. */
 size_t hf_lease_calls_of(const struct hf_lease_calls *calls,
-			 const struct hf_lease_file *file, int64_t *ret_tids,
+			 const struct hf_lease *lease, int64_t *ret_tids,
 			 size_t max);
 
 /* -- lease_find.c -------------------------------------------------------- */

@@ -7,7 +7,7 @@
  * quick, and let through at once.  Only for all else is the machine asked who
  * waits.
  */
-#include <string.h>
+#include <unistd.h>
 
 #include "platform/file.h"
 #include "platform/linux/lease_internal.h"
@@ -58,30 +58,37 @@ void hf_leases_signals_lost(struct hf_leases *leases)
 
 /* -- the gate's thread --------------------------------------------------- */
 
+/* The main thread has no reason to come by itself. */
+static void wake(struct hf_leases *leases)
+{
+	const uint64_t one = 1;
+
+	if (leases->is_idle)
+		(void)!write(leases->wake_fd, &one, sizeof(one));
+	leases->is_idle = false;
+}
+
+/* Whoever breaks a lease is not to slip through with the approved. */
+static void disarm_unbroken(struct hf_lease *lease)
+{
+	if (lease->state == HF_LEASE_UNARMED ||
+	    (lease->state == HF_LEASE_ARMED && !hf_lease_is_breaking(lease)))
+		hf_lease_disarm(lease, hf_system_boot_ns() + RETRY_NS);
+}
+
 int hf_leases_approve(struct hf_leases *leases, size_t tag, int64_t tid)
 {
-	const int64_t due_ns = hf_system_boot_ns() + RETRY_NS;
-	const struct hf_lease *named;
-	size_t i = HF_LEASE_NO_INDEX;
+	const struct hf_lease *lease;
 	int rc = 0;
 
 	hf_mutex_lock(leases->mutex);
-	named = hf_lease_of_tag(leases, tag);
-	if (named && named->fd >= 0) {
-		const struct hf_lease_file file = named->file;
-
+	lease = hf_lease_of_tag(leases, tag);
+	if (lease && lease->fd >= 0)
 		rc = hf_lease_calls_note(&leases->calls, leases->proc_fd, tid,
-					 &file);
-		while (rc == 0 && (i = hf_lease_next(leases, &file, i)) !=
-					  HF_LEASE_NO_INDEX) {
-			struct hf_lease *const lease = &leases->items[i];
-
-			/* Whoever breaks it is not to slip through with us. */
-			if (lease->state == HF_LEASE_UNARMED ||
-			    (lease->state == HF_LEASE_ARMED &&
-			     !hf_lease_is_breaking(lease)))
-				hf_lease_disarm(lease, due_ns);
-		}
+					 lease);
+	if (lease && lease->fd >= 0 && rc == 0) {
+		hf_lease_each_of_file(leases, lease, disarm_unbroken);
+		wake(leases);
 	}
 	hf_mutex_unlock(leases->mutex);
 	return rc;
@@ -125,8 +132,7 @@ static bool is_approved_waiting(struct hf_leases *leases,
 	size_t count;
 
 	hf_mutex_lock(leases->mutex);
-	count = hf_lease_calls_of(&leases->calls, &lease->file, tids,
-				  QUICK_MAX);
+	count = hf_lease_calls_of(&leases->calls, lease, tids, QUICK_MAX);
 	hf_mutex_unlock(leases->mutex);
 	for (size_t i = 0; i < count; i++)
 		if (hf_lease_thread_look(leases->proc_fd, 0, tids[i]) ==
@@ -211,7 +217,7 @@ static int find(const struct hf_leases *leases, const struct batch *batch,
 
 /* Of one process: its threads that wait for a lease, or are about to. */
 struct threads {
-	size_t all;		/* waiting or not */
+	size_t all;	   /* waiting or not */
 	size_t approved;   /* for this file */
 	size_t unapproved; /* for any */
 	int64_t first;	   /* of the unapproved */
@@ -236,8 +242,7 @@ static struct threads look_at_threads(struct hf_leases *leases,
 		if (look == HF_LEASE_THREAD_ELSEWHERE)
 			continue;
 		hf_mutex_lock(leases->mutex);
-		is_approved =
-			hf_lease_calls_has(&leases->calls, tid, &lease->file);
+		is_approved = hf_lease_calls_has(&leases->calls, tid, lease);
 		is_in_call = hf_lease_calls_has(&leases->calls, tid, NULL);
 		hf_mutex_unlock(leases->mutex);
 		threads.approved += is_approved;

@@ -135,18 +135,26 @@ void hf_lease_unlink(struct hf_leases *leases, struct hf_lease *lease)
 	*at = lease->next;
 }
 
-size_t hf_lease_next(const struct hf_leases *leases,
-		     const struct hf_lease_file *file, size_t from)
+/* The first (from == NO_INDEX) or next lease of the file; NO_INDEX: none. */
+static size_t next_of(const struct hf_leases *leases,
+		      const struct hf_lease_file *file, size_t from)
 {
-	size_t at;
+	size_t at = from == HF_LEASE_NO_INDEX
+			    ? leases->buckets[bucket_of(leases, file)]
+			    : leases->items[from].next;
 
-	if (leases->bucket_count == 0)
-		return HF_LEASE_NO_INDEX;
-	at = from == HF_LEASE_NO_INDEX
-		     ? leases->buckets[bucket_of(leases, file)]
-		     : leases->items[from].next;
 	while (at != HF_LEASE_NO_INDEX &&
 	       !hf_lease_is_same_file(&leases->items[at].file, file))
 		at = leases->items[at].next;
 	return at;
+}
+
+void hf_lease_each_of_file(struct hf_leases *leases,
+			   const struct hf_lease *lease,
+			   hf_lease_function *function)
+{
+	size_t i = HF_LEASE_NO_INDEX;
+
+	while ((i = next_of(leases, &lease->file, i)) != HF_LEASE_NO_INDEX)
+		function(&leases->items[i]);
 }
