@@ -12,9 +12,9 @@
  * In the loop of the main thread:
  *
  *	signal hf_leases_signal_number(): hf_leases_signal(leases, si_fd)
- *	signal SIGIO: hf_leases_signals_lost(leases)
- *	when the signals that had come are read: hf_leases_judge(leases, &openers)
- *		and for each of the openers
+ *	any other signal of leases (SIGIO): hf_leases_signals_lost(leases)
+ *	when the signals that had come are read (fd -1 of hf_job_hooks.signalled):
+ *		hf_leases_judge(leases, &openers), and for each of the openers
  *		HF_LEASE_INSIDE: end the tree; the file stays as it is until
  *			hf_leases_release_all()
  *		HF_LEASE_OUTSIDE: note it, hf_leases_release(leases, tag), unless
@@ -38,8 +38,9 @@
  *
  * The first three groups of functions are for the main thread alone;
  * hf_leases_approve() and hf_leases_forget() for any one other thread.  Nothing
- * here waits for a process; hf_leases_judge() takes some milliseconds.  While they
- * are held the file systems cannot be unmounted.
+ * here waits for a process; hf_leases_judge() takes 5 to 15 ms when it has somebody
+ * to name (50 with 16,384 leases), far less for the approved.  While leases are
+ * held their file systems cannot be unmounted.
  *
  * A lease misses an open for reading that truncates, and every change of a name
  * or of metadata.  Functions return >= 0 or -errno.

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -227,34 +228,65 @@ static pid_t start_root(int *ret_go_fd)
 	return pid;
 }
 
-/* Whose threads an ordinary user may not look at. */
-Test(lease_find, names_root_to_an_ordinary_user)
+/* An ordinary user's leases, and root opens; what is told of it. */
+static void meet_root(struct hf_lease_opener *ret_told, pid_t *ret_pid)
 {
 	int status;
 	int go_fd;
-	pid_t pid;
 
-	if (geteuid() != 0)
-		hf_skip_now("needs root");
-	hf_leased_setup(&leased, NO_PROCESS);
 	hf_put_file(leased.dir_fd, "f", "");
 	cr_assert_eq(fchmod(leased.dir_fd, 0755), 0);
 	cr_assert_eq(fchownat(leased.dir_fd, "f", SOMEBODY, SOMEBODY, 0), 0);
-	pid = start_root(&go_fd);
+	*ret_pid = start_root(&go_fd);
+	cr_assert_eq(setgroups(0, NULL), 0);
+	cr_assert_eq(setegid(SOMEBODY), 0);
 	cr_assert_eq(setresuid(SOMEBODY, SOMEBODY, 0), 0);
 
 	cr_assert_eq(hf_leases_add(leased.leases, leased.dir_fd, "f", 0), 1);
 	cr_assert_eq(write(go_fd, "g", 1), 1);
 	hf_leased_judge(&leased);
 	cr_assert_eq(leased.openers.count, 1);
-	cr_expect_eq(leased.openers.items[0].side, HF_LEASE_OUTSIDE);
-	cr_expect_eq(leased.openers.items[0].process.pid, pid);
-	cr_expect_eq(leased.openers.items[0].uid, 0);
+	*ret_told = leased.openers.items[0];
 	hf_leases_release(leased.leases, 0);
 	cr_assert_eq(setresuid(0, 0, 0), 0);
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(waitpid(*ret_pid, &status, 0), *ret_pid);
 	cr_expect_eq(status, 0);
 	(void)close(go_fd);
+}
+
+/* Whose threads an ordinary user may not look at. */
+Test(lease_find, names_root_to_an_ordinary_user)
+{
+	struct hf_lease_opener told;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		hf_skip_now("needs root");
+	hf_leased_setup(&leased, NO_PROCESS);
+	meet_root(&told, &pid);
+	cr_expect_eq(told.side, HF_LEASE_OUTSIDE);
+	cr_expect_eq(told.process.pid, pid);
+	cr_expect_eq(told.uid, 0);
+	cr_expect_not(told.is_in_namespaces, "may not be looked at");
+	hf_leased_teardown(&leased);
+}
+
+/* Nor at anything else of it: still it is not nobody. */
+Test(lease_find, tells_of_an_opener_that_is_hidden)
+{
+	struct hf_lease_opener told;
+	pid_t pid;
+
+	hf_leased_setup(&leased, NO_PROCESS);
+	if (!mount_proc("hidepid=2")) {
+		hf_leased_teardown(&leased);
+		hf_skip_now("needs a /proc of its own");
+	}
+	meet_root(&told, &pid);
+	cr_expect_eq(told.side, HF_LEASE_OUTSIDE);
+	cr_expect_eq(told.process.pid, pid);
+	cr_expect_eq(told.uid, UINT32_MAX);
+	cr_expect_eq(told.process.comm[0], '\0');
 	hf_leased_teardown(&leased);
 }
 

@@ -162,6 +162,7 @@ int hf_leases_new(int proc_fd, int64_t inside, struct hf_leases **ret_leases)
 		return -ENOMEM;
 	leases->proc_fd = proc_fd;
 	leases->wake_fd = -1;
+	leases->is_idle = true;
 	leases->inside = inside;
 	rc = hf_mutex_new(&leases->mutex);
 	if (rc < 0)

@@ -2,6 +2,7 @@
 /* Who an opener is: its process, whose it is, and where it stands. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,8 +110,13 @@ int hf_lease_describe(int proc_fd, int64_t pid, struct hf_lease_opener *opener)
 	char text[COMMAND_LINE_MAX];
 	int len;
 
-	if (!look(proc_fd, pid, &process))
-		return -ESRCH;
+	if (!look(proc_fd, pid, &process)) {
+		/* Hidden (hidepid, see proc(5)) is not gone. */
+		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			return -ESRCH;
+		opener->process.pid = pid;
+		return 0;
+	}
 	len = read_proc(proc_fd, pid, "cmdline", text, sizeof(text));
 	if (len > 0) {
 		process.command_line = malloc((size_t)len + 1);
