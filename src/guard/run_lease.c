@@ -42,6 +42,7 @@ void hf_run_arm_leases(struct hf_run *run, struct hf_job *job)
 		/* Each is counted as wanted. */
 		(void)rc;
 	}
+	hf_job_listen(job, hf_leases_fd(run->leases));
 }
 
 static void note_inside(struct hf_run *run, struct hf_job *job,

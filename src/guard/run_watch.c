@@ -299,6 +299,7 @@ void hf_run_ready(void *context, struct hf_job *job)
 	/* Who opened a file, before what was written to it. */
 	hf_run_take_gate(context, job);
 	take_events(context, job);
+	hf_run_lease_alarm(context);
 	hf_run_set_alarm(context, job);
 }
 
