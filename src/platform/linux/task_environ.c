@@ -120,8 +120,12 @@ static bool find_name(const struct hf_environ_values *values, const char *text,
 		      size_t len, size_t *ret_index, size_t *ret_skip)
 {
 	for (size_t i = 0; i < values->count; i++) {
-		const size_t name_len = strlen(values->names[i]);
+		size_t name_len;
 
+		/* Most differ at once: thousands of variables are asked. */
+		if (len == 0 || *text != *values->names[i])
+			continue;
+		name_len = strlen(values->names[i]);
 		if (!values->is_set[i] && len > name_len &&
 		    text[name_len] == '=' &&
 		    memcmp(text, values->names[i], name_len) == 0) {
