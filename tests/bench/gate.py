@@ -79,13 +79,13 @@ class Gate:
 
     def printed(self, argv, root):
         """the microseconds that a program of ours found for one iteration, or None where nothing was refused"""
-        child = subprocess.run(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                               check=False)
+        child = subprocess.run(argv, cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, check=False)
         if child.stdout.strip():
             return float(child.stdout) / 1e3
         if child.returncode in (3, 97):
             return None
-        sys.exit("%s: status %s" % (" ".join(argv), child.returncode))
+        sys.exit("%s: status %s\n%s" % (" ".join(argv), child.returncode, child.stderr))
 
     # -- measurements ------------------------------------------------------------
 
