@@ -17,6 +17,7 @@
 
 struct tally {
 	size_t groups;
+	size_t violations;	/* of the command */
 	size_t outside;
 	size_t changed;
 	size_t restored;
@@ -34,6 +35,8 @@ static void count_group(const struct hf_group *group, struct tally *tally)
 
 	tally->groups++;
 	tally->outside += group->fate == HF_FATE_OUTSIDE;
+	if (group->fate != HF_FATE_OUTSIDE)
+		tally->violations += group->count;
 	if (group->fate != HF_FATE_LANDED)
 		return;
 	tally->changed += best->has_landed && is_changed;
@@ -158,8 +161,7 @@ static void add_last_line(const struct hf_session *session,
 			  struct hf_buffer *out)
 {
 	hf_text_begin(out, style, NULL);
-	hf_text_add_count(out, session->violations.count, "violation",
-			  "violations");
+	hf_text_add_count(out, tally->violations, "violation", "violations");
 	hf_buffer_add_text(out, ", ");
 	add_changed(tally, out);
 	add_left(tally, out);

@@ -49,12 +49,12 @@ unchanged project
 expect 0 "$holdfast" run --junit ../j -- cp ../j ../while
 cases ../while 'error/running the run'
 cases ../j 'protected files unchanged'
-expect 97 "$holdfast" run --junit ../j --report "$dir/report.json" \
+expect 97 "$holdfast" run --gate off --junit ../j --report "$dir/report.json" \
 	--keep-going -- sh -c 'echo x >presets.toml'
 cases ../j 'failure/changed presets.toml: write'
 grep -q 'file: presets.toml (protected by \*.toml)' ../j || fail 'no file in the text'
 report 'r["status"] == "violated"'
-expect 97 "$holdfast" run --junit fd:1 -- sh -c 'rm presets.toml'
+expect 97 "$holdfast" run --gate off --junit fd:1 -- sh -c 'rm presets.toml'
 cases "$dir/out" 'failure/changed presets.toml: remove'
 expect 125 "$holdfast" run --junit ../j --min-protected 7 -- true
 cases ../j 'error/exit 125 the run'
@@ -68,16 +68,27 @@ said "it is no earlier report"
 # Afterwards it fails the run, unless that fails already.
 expect 125 "$holdfast" run --junit /dev/full -- true
 said "^holdfast: cannot write the JUnit report to '/dev/full': No space left on device"
-expect 97 "$holdfast" run --junit /dev/full -- sh -c 'rm presets.toml'
+expect 97 "$holdfast" run --gate off --junit /dev/full -- sh -c 'rm presets.toml'
+unchanged project
+
+# A gate refuses the same, and the command goes on.
+if "$holdfast" run --gate require -- true; then
+	expect 97 "$holdfast" run --junit ../j -- \
+		sh -c 'for i in 1 2 3; do echo x >presets.toml; done'
+	cases ../j 'failure/refused presets.toml: open for writing'
+	grep -q 'message="presets.toml: refused 3 times: open for writing by sh (pid' ../j ||
+		fail 'not what was refused'
+fi
 unchanged project
 
 # Annotations: only when asked for, also of a quiet run, never in the command's output.
-expect 97 "$holdfast" run -q -- sh -c 'echo said; rm presets.toml'
+expect 97 "$holdfast" run --gate off -q -- sh -c 'echo said; rm presets.toml'
 ! grep -q '^::' "$dir/err" || fail 'nobody asked'
-expect 97 "$holdfast" run -q --annotations github -- sh -c 'echo said; rm presets.toml'
+expect 97 "$holdfast" run --gate off -q --annotations github -- \
+	sh -c 'echo said; rm presets.toml'
 said '^::error file=presets.toml,title=holdfast%3A a protected file was changed::presets.toml: '
 [ "$(cat "$dir/out")" = said ] || fail 'in the output of the command'
-expect 0 "$holdfast" run --annotations github -- true
+expect 0 "$holdfast" run --gate off --annotations github -- true
 silent 'annotations of a clean run'
 expect 125 "$holdfast" run --annotations github --min-protected 7 -- true
 said '^::error title=holdfast%3A exit 125::cannot '
@@ -85,7 +96,8 @@ expect 125 "$holdfast" run --annotations gitlab -- true
 said "cannot use '--annotations gitlab'" "hint: 'none', 'github' are possible"
 
 # Inside a run they are the outer one's business.
-expect 0 "$holdfast" run -- "$holdfast" run --junit ../inner --annotations github -x -- true
+expect 0 "$holdfast" run --gate off -- "$holdfast" run --junit ../inner \
+	--annotations github -x -- true
 said 'not used here: --annotations, --fail-fast, --junit$'
 [ ! -e ../inner ] || fail 'the inner run has reported'
 unchanged project

@@ -97,6 +97,13 @@ struct hf_violation *hf_test_session_refuse(struct hf_test_session *test,
 	return violation;
 }
 
+void hf_test_session_leave(struct hf_violation *violation)
+{
+	violation->is_outside = true;
+	violation->is_restored = false;
+	violation->kept = NULL;
+}
+
 void hf_test_session_done(struct hf_test_session *test)
 {
 	hf_violations_done(&test->session.violations);

@@ -32,6 +32,8 @@ struct hf_violation *hf_test_session_add(struct hf_test_session *test,
 struct hf_violation *hf_test_session_refuse(struct hf_test_session *test,
 					    const char *path,
 					    const char *operation);
+/* Make one a person's, which stays. */
+void hf_test_session_leave(struct hf_violation *violation);
 void hf_test_session_done(struct hf_test_session *test);
 
 #endif /* HF_TESTS_SESSION_H */

@@ -52,8 +52,7 @@ static void fill(struct hf_test_session *test, struct hf_culprit *culprit,
 	violation->count = 5000;
 	violation = hf_test_session_refuse(test, "sub/a.toml", "unlink");
 	violation->test = hostile();
-	violation = hf_test_session_add(test, "sub/b.toml", "write");
-	violation->is_outside = true;
+	hf_test_session_leave(hf_test_session_add(test, "sub/b.toml", "write"));
 	(void)hf_test_session_add(test, hostile(), "write");
 	*outsider = (struct hf_outsider){ .path = hostile(),
 					  .process = culprit->process };

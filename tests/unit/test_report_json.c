@@ -128,8 +128,7 @@ Test(report_json, violation)
 	static const char *const keys[] = {
 		"path",		  "path_bytes", "rule",
 		"operation",	  "detail",	"change",
-		"landed",	  "restored",	"outside",
-		"kept",		  "fix",	"retry",
+		"landed",	  "restored",	"kept",		  "fix",	"retry",
 		"error",	  "before",	"after",
 		"count",	  "time",	"test",
 		"test_certainty", "process",	"candidates",
@@ -287,42 +286,53 @@ Test(report_json, test_certainty)
 		"test_certainty", NULL);
 }
 
+/* What a person changed is no violation: it stands where the openers stand. */
 Test(report_json, outside)
 {
-	static const char *const keys[] = {
+	static const char *const changed[] = {
 		"path", "path_bytes", "comm", "pid", "argv", "changed",
+		"change", "fix", "before", "after", "time",
 	};
 	struct hf_outsider outsiders[] = {
-		{.path = "config.toml", .process = process_of(12, "vim")},
-		{.path = "a\377", .has_changed = true},
+		{ .path = "a\377", .process = process_of(11, "cat") },
+		{ .path = "config.toml", .process = process_of(12, "vim"),
+		  .has_changed = true },
 	};
-	struct hf_violation *violation =
-		hf_test_session_add(&test, "config.toml", "write");
 	cleanup_json struct hf_json *json = NULL;
 	const hf_json_value *value;
 
-	violation->is_outside = true;
-	violation->is_restored = false;
-	violation->kept = NULL;
-	test.session.snapshot.name = (struct hf_name){"000012-x"};
+	hf_test_session_leave(hf_test_session_add(&test, "config.toml",
+						  "write"));
+	hf_test_session_leave(hf_test_session_add(&test, "b.toml", "write"));
+	(void)hf_test_session_add(&test, "c.toml", "write");
+	test.session.snapshot.name = (struct hf_name){ "000012-x" };
 	test.session.outsiders = outsiders;
 	test.session.outsider_count = HF_COUNT(outsiders);
 	json = report();
 	value = hf_json_first(hf_json_get(hf_json_root(json), "violations"));
-	expect_bool(value, "outside", true);
-	expect_text(value, "fix", "holdfast restore --from 12 config.toml");
+	expect_text(value, "path", "c.toml");
+	cr_expect_null(hf_json_next(value));
 	value = hf_json_first(hf_json_get(hf_json_root(json), "outside"));
-	expect_keys(value, keys, HF_COUNT(keys));
+	expect_keys(value, changed, HF_COUNT(changed));
 	expect_text(value, "path", "config.toml");
 	expect_text(value, "comm", "vim");
 	expect_number(value, "pid", 12);
-	expect_bool(value, "changed", false);
+	expect_bool(value, "changed", true);
+	expect_text(value, "change", "content");
+	expect_text(value, "fix", "holdfast restore --from 12 config.toml");
+	expect_number(hf_json_get(value, "before"), "size", 94);
+	expect_number(hf_json_get(value, "after"), "size", 12);
 	value = hf_json_next(value);
-	expect_text(value, "path_bytes", "Yf8=");
+	expect_text(value, "path", "b.toml");
 	expect_text(value, "comm", NULL);
 	expect_null(value, "pid");
 	cr_expect_null(hf_json_first(hf_json_get(value, "argv")));
-	expect_bool(value, "changed", true);
+	value = hf_json_next(value);
+	/* Opened only. */
+	expect_keys(value, changed, 6);
+	expect_text(value, "path_bytes", "Yf8=");
+	expect_number(value, "pid", 11);
+	expect_bool(value, "changed", false);
 	cr_expect_null(hf_json_next(value));
 }
 

@@ -140,9 +140,7 @@ Test(report_junit, outside_and_stuck)
 		hf_test_session_add(&test, "b.toml", "write");
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
-	violation->is_outside = true;
-	violation->is_restored = false;
-	violation->kept = NULL;
+	hf_test_session_leave(violation);
 	test.session.snapshot.name = (struct hf_name){ "000012-x" };
 	stuck->is_stuck = true;
 	stuck->is_restored = false;
