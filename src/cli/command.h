@@ -53,6 +53,7 @@ int hf_cmd_restore(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_snapshot(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_verify(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_doctor(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_help(const struct hf_options *options, struct hf_output *output);
 
 /* What `help COMMAND` prints. */

@@ -33,6 +33,8 @@ const struct hf_command hf_commands[HF_COMMANDS] = {
 	[HF_COMMAND_STORE] = { "store", UPKEEP, "path | adopt [DIR]",
 		"where the store is; take over that of a moved project",
 		hf_cmd_store },
+	[HF_COMMAND_DOCTOR] = { "doctor", UPKEEP, "[DIR]",
+		"try on decoys what holds here", hf_cmd_doctor },
 	[HF_COMMAND_HELP] = { "help", UPKEEP, "[COMMAND]",
 		"describe a command", hf_cmd_help },
 };

@@ -39,16 +39,17 @@ enum option_id {
 #define IN(name)	(1u << HF_COMMAND_##name)
 #define ALL		((1u << HF_COMMANDS) - 1)
 #define PROJECT		(ALL & ~IN(HELP))	/* that look at a project */
+#define POLICY		(PROJECT & ~IN(DOCTOR)) /* and what it protects */
 
 static const struct hf_option table[] = {
 	{ "root", "DIR", "the project's directory", PROJECT, OPTION_ROOT, 0 },
 	{ "config", "FILE", "the policy file, instead of holdfast.json",
 	  PROJECT, OPTION_CONFIG, 0 },
-	{ "store", "DIR", "where snapshots and kept copies lie", PROJECT,
+	{ "store", "DIR", "where snapshots and kept copies lie", POLICY,
 	  OPTION_STORE, 0 },
-	{ "protect", "GLOB", "protect this (repeatable)", PROJECT,
+	{ "protect", "GLOB", "protect this (repeatable)", POLICY,
 	  OPTION_PROTECT, 0 },
-	{ "exclude", "GLOB", "do not protect this (repeatable)", PROJECT,
+	{ "exclude", "GLOB", "do not protect this (repeatable)", POLICY,
 	  OPTION_EXCLUDE, 0 },
 	{ "allow", "GLOB", "what the command may change (repeatable)", IN(RUN),
 	  OPTION_ALLOW, 0 },

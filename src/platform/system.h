@@ -36,6 +36,16 @@ MUST_CHECK int hf_system_state_directory(char **ret_path);
 MUST_CHECK int hf_system_working_directory(char **ret_path);
 MUST_CHECK int hf_system_random(void *data, size_t len);
 
+/*
+ * Ctrl-C and the like wait until they are let in again: for a program with one
+ * thread that must not go before it has cleared up.  A child inherits it.
+ * Returns what to release.
+ */
+uint64_t hf_system_hold_signals(void);
+/* Has one come meanwhile? */
+bool hf_system_is_signal_held(uint64_t held);
+void hf_system_release_signals(uint64_t held);
+
 /* One function on a second thread; the seam for the two-core machine. */
 struct hf_thread;
 typedef void hf_thread_function(void *argument);

@@ -147,6 +147,51 @@ int hf_system_random(void *data, size_t len)
 	return 0;
 }
 
+/* -- signals --------------------------------------------------------------- */
+
+static const int ending_signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+uint64_t hf_system_hold_signals(void)
+{
+	uint64_t held = 0;
+	sigset_t wanted;
+	sigset_t before;
+
+	(void)sigemptyset(&wanted);
+	for (size_t i = 0; i < HF_COUNT(ending_signals); i++)
+		(void)sigaddset(&wanted, ending_signals[i]);
+	if (sigprocmask(SIG_BLOCK, &wanted, &before) < 0)
+		return 0;
+	for (size_t i = 0; i < HF_COUNT(ending_signals); i++)
+		if (!sigismember(&before, ending_signals[i]))
+			held |= UINT64_C(1) << ending_signals[i];
+	return held;
+}
+
+bool hf_system_is_signal_held(uint64_t held)
+{
+	sigset_t pending;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (size_t i = 0; i < HF_COUNT(ending_signals); i++)
+		if (held & UINT64_C(1) << ending_signals[i] &&
+		    sigismember(&pending, ending_signals[i]))
+			return true;
+	return false;
+}
+
+void hf_system_release_signals(uint64_t held)
+{
+	sigset_t given_back;
+
+	(void)sigemptyset(&given_back);
+	for (size_t i = 0; i < HF_COUNT(ending_signals); i++)
+		if (held & UINT64_C(1) << ending_signals[i])
+			(void)sigaddset(&given_back, ending_signals[i]);
+	(void)sigprocmask(SIG_UNBLOCK, &given_back, NULL);
+}
+
 /* -- threads ------------------------------------------------------------- */
 
 struct hf_thread {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Read from /proc, and from the marks that container managers leave. */
+#include "platform/surroundings.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/file.h"
+
+#define TEXT_MAX 4096
+
+/* From this value of Yama's ptrace_scope on, ancestors may not either. */
+#define SCOPE_ROOT_ALONE '2'
+
+/* A short file as a string, "" when it cannot be read. */
+static const char *read_text(const char *path, char text[TEXT_MAX])
+{
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const ssize_t len = fd < 0 ? 0 : read(fd, text, TEXT_MAX - 1);
+
+	text[len < 0 ? 0 : len] = '\0';
+	return text;
+}
+
+/* The character behind "NAME:" and blanks, in a file like /proc/self/status. */
+static char value_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	if (at == NULL)
+		return '\0';
+	at += strlen(name);
+	return at[strspn(at, ": \t")];
+}
+
+static bool exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static void find_container(struct hf_surroundings *around)
+{
+	char text[TEXT_MAX];
+	size_t len;
+
+	if (strcasestr(read_text("/proc/sys/kernel/osrelease", text),
+		       "microsoft") != NULL) {
+		(void)snprintf(around->container, sizeof(around->container),
+			       "WSL");
+		return;
+	}
+	/* systemd-nspawn and others say so here, as a word. */
+	(void)read_text("/run/systemd/container", text);
+	for (len = 0; isalnum((unsigned char)text[len]) || text[len] == '-';)
+		len++;
+	if (len == 0 && exists("/.dockerenv"))
+		len = (size_t)snprintf(text, sizeof(text), "docker");
+	else if (len == 0 && exists("/run/.containerenv"))
+		len = (size_t)snprintf(text, sizeof(text), "podman");
+	(void)snprintf(around->container, sizeof(around->container), "%.*s",
+		       (int)len, text);
+}
+
+/* All of it mapped onto itself: the first namespace, or as good as that. */
+static bool is_whole_map(const char *text)
+{
+	unsigned inside;
+	unsigned outside;
+	unsigned count;
+
+	return sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
+	       (inside == 0 && outside == 0 && count == UINT32_MAX);
+}
+
+void hf_surroundings_look(struct hf_surroundings *ret_surroundings)
+{
+	struct hf_surroundings around = {.is_root = geteuid() == 0};
+	char text[TEXT_MAX];
+
+	(void)read_text("/proc/self/status", text);
+	around.has_no_new_privileges = value_of(text, "NoNewPrivs") == '1';
+	around.is_filtered = value_of(text, "\nSeccomp:") == '2';
+	around.is_in_user_namespace =
+		!is_whole_map(read_text("/proc/self/uid_map", text));
+	around.forbids_looking = read_text("/proc/sys/kernel/yama/ptrace_scope",
+					   text)[0] >= SCOPE_ROOT_ALONE;
+	find_container(&around);
+	*ret_surroundings = around;
+}

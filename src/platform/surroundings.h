@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where this process finds itself: what the system around it has allowed or
+ * taken away before it was asked.  Facts for a person; what works is found out
+ * by trying.
+ */
+#ifndef HF_PLATFORM_SURROUNDINGS_H
+#define HF_PLATFORM_SURROUNDINGS_H
+
+#include <stdbool.h>
+
+struct hf_surroundings {
+	bool is_root;
+	bool is_in_user_namespace;
+	bool is_filtered;	/* some calls are filtered already */
+	bool has_no_new_privileges;
+	bool forbids_looking;	/* into other processes' memory, but for root */
+	char container[24];	/* "docker", "WSL"; "" for none that is known */
+};
+
+void hf_surroundings_look(struct hf_surroundings *ret_surroundings);
+
+#endif /* HF_PLATFORM_SURROUNDINGS_H */
