@@ -63,13 +63,34 @@ static int open_directory(struct hf_store *store, const char *path,
 	return 0;
 }
 
+/* Who only reads does not touch it: a run may guard the store itself. */
 static int open_lock(struct hf_store *store, struct hf_error *err)
 {
-	const int fd = hf_file_open_append_at(store->dir_fd, LOCK_NAME);
+	int fd = hf_file_open_read_at(store->dir_fd, LOCK_NAME);
 
+	store->can_lock = fd < 0;
+	if (fd < 0)
+		fd = hf_file_open_append_at(store->dir_fd, LOCK_NAME);
 	if (fd < 0)
 		return fail_store(err, fd, "write to", store->path);
 	store->lock_fd = fd;
+	return 0;
+}
+
+/* An exclusive lock needs a descriptor for writing where the store lies on NFS
+ * (flock(2)); and who locks is about to write. */
+static int prepare_lock(struct hf_store *store, struct hf_error *err)
+{
+	int fd;
+
+	if (store->can_lock)
+		return 0;
+	fd = hf_file_open_append_at(store->dir_fd, LOCK_NAME);
+	if (fd < 0)
+		return fail_store(err, fd, "write to", store->path);
+	hf_file_close_quietly(&store->lock_fd);
+	store->lock_fd = fd;
+	store->can_lock = true;
 	return 0;
 }
 
@@ -301,9 +322,12 @@ void hf_store_close(struct hf_store *store)
 
 int hf_store_lock(struct hf_store *store, bool wait, struct hf_error *err)
 {
-	const int rc = wait ? hf_lock_wait(store->lock_fd, HF_LOCK_EXCLUSIVE)
-			    : hf_lock_try(store->lock_fd, HF_LOCK_EXCLUSIVE);
+	int rc = prepare_lock(store, err);
 
+	if (rc < 0)
+		return rc;
+	rc = wait ? hf_lock_wait(store->lock_fd, HF_LOCK_EXCLUSIVE) :
+		    hf_lock_try(store->lock_fd, HF_LOCK_EXCLUSIVE);
 	if (rc == -EAGAIN)
 		return hf_fail(err, HF_ERR_BUSY,
 			       "the store '%s' is in use by another holdfast",

@@ -45,6 +45,7 @@ struct hf_store {
 	int dir_fd;
 	int folder_fd[HF_STORE_FOLDERS];
 	int lock_fd;
+	bool can_lock;		/* lock_fd is open for writing */
 	bool is_new;		/* made by this open */
 };
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 
 #define SET_IDS	      06000u /* set-user-ID and set-group-ID */
-#define GROUP_EXECUTE 010u
 
 bool decide_knows(const struct decider *decider, size_t place,
 		  enum hf_gate_fact fact)
@@ -172,6 +171,8 @@ static enum hf_verdict decide_open(const struct decider *decider)
 		return HF_VERDICT_PASS;
 	if (place->name.kind == HF_KIND_LINK)
 		return open_through_link(decider);
+	if (place->wants_directory && place->name.kind != HF_KIND_DIRECTORY)
+		return HF_VERDICT_PASS;
 	return writes ? decide_object(decider) : HF_VERDICT_PASS;
 }
 
@@ -182,9 +183,8 @@ static bool changes_owner(const struct hf_gate_call *call,
 			  const struct hf_stat *object)
 {
 	/* Whoever has no privilege loses these bits by it, chown(2). */
-	const bool drops = object->kind == HF_KIND_FILE &&
-			   object->mode & SET_IDS &&
-			   object->mode & (GROUP_EXECUTE | SET_IDS);
+	const bool drops =
+		object->kind == HF_KIND_FILE && object->mode & SET_IDS;
 
 	return (call->uid != UINT32_MAX && call->uid != object->uid) ||
 	       (call->gid != UINT32_MAX && call->gid != object->gid) || drops;
@@ -253,6 +253,8 @@ enum hf_verdict hf_decide(const struct hf_decide_set *set,
 	};
 
 	ret_decision->target_count = 0;
+	if (call->flags & HF_GATE_IS_INVALID)
+		return HF_VERDICT_PASS;
 	switch (call->operation) {
 	case HF_GATE_OPEN:
 		return decide_open(&decider);

@@ -164,8 +164,7 @@ enum hf_verdict decide_remove(const struct decider *decider)
 	const bool is_directory =
 		decider->call->operation == HF_GATE_REMOVE_DIRECTORY;
 
-	if (decider->call->flags & HF_GATE_IS_INVALID ||
-	    place->last[0] == '\0' ||
+	if (place->last[0] == '\0' ||
 	    !hf_decide_set_has_name(decider->set, place->last))
 		return HF_VERDICT_PASS;
 	if (!decide_knows(decider, 0, HF_GATE_FACT_NAME))
@@ -272,7 +271,7 @@ enum hf_verdict decide_rename(const struct decider *decider)
 	const struct hf_gate_place *const to = &call->places[1];
 	const bool exchanges = call->flags & HF_GATE_EXCHANGES;
 
-	if (call->flags & HF_GATE_IS_INVALID || from->last[0] == '\0' ||
+	if (from->last[0] == '\0' ||
 	    to->last[0] == '\0' ||
 	    (!hf_decide_set_may_name(decider->set, from->last) &&
 	     !hf_decide_set_may_name(decider->set, to->last)))
@@ -346,8 +345,6 @@ enum hf_verdict decide_mount(const struct decider *decider)
 	const struct hf_gate_place *const place = &decider->call->places[0];
 	const struct hf_known *known;
 
-	if (decider->call->flags & HF_GATE_IS_INVALID)
-		return HF_VERDICT_PASS;
 	if (!decide_knows(decider, 0, HF_GATE_FACT_OBJECT))
 		return HF_VERDICT_ASK;
 	if (place->object_rc < 0)
@@ -357,13 +354,9 @@ enum hf_verdict decide_mount(const struct decider *decider)
 	if (!known || (known->entry && known->entry->role == HF_ROLE_ALLOWED))
 		return HF_VERDICT_PASS;
 	if (decider->call->operation == HF_GATE_UNMOUNT) {
-		if (place->last[0] == '\0')
-			return HF_VERDICT_PASS;
-		if (!decide_knows(decider, 0, HF_GATE_FACT_PARENT))
+		if (!decide_knows(decider, 0, HF_GATE_FACT_SAME))
 			return HF_VERDICT_ASK;
-		/* Nothing is mounted there. */
-		if (place->parent_rc == 0 &&
-		    place->parent.dev == place->object.dev)
+		if (place->is_same)
 			return HF_VERDICT_PASS;
 	}
 	if (known->kind == HF_KNOWN_STORE)

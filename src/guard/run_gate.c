@@ -208,25 +208,36 @@ static int approve(struct hf_run_gate *gate,
 				  hf_gate_question_tid(question));
 }
 
+static enum hf_verdict decide(struct hf_run_gate *gate,
+			      struct hf_gate_question *question)
+{
+	struct hf_decision *const decision = &gate->decision;
+
+	for (;;) {
+		enum hf_verdict verdict;
+
+		hf_mutex_lock(gate->mutex);
+		verdict = hf_decide(&gate->set, hf_gate_question_call(question),
+				    decision);
+		hf_mutex_unlock(gate->mutex);
+		if (verdict != HF_VERDICT_ASK)
+			return verdict;
+		hf_gate_learn(question, decision->place, decision->fact);
+	}
+}
+
 static int judge(void *context, struct hf_gate_question *question)
 {
 	struct hf_run_gate *const gate = context;
-	struct hf_decision *const decision = &gate->decision;
 	enum hf_verdict verdict;
 
 	/* What it was let through with before is over. */
 	if (gate->run->leases)
 		hf_leases_forget(gate->run->leases,
 				 hf_gate_question_tid(question));
-	for (;;) {
-		hf_mutex_lock(gate->mutex);
-		verdict = hf_decide(&gate->set, hf_gate_question_call(question),
-				    decision);
-		hf_mutex_unlock(gate->mutex);
-		if (verdict != HF_VERDICT_ASK)
-			break;
-		hf_gate_learn(question, decision->place, decision->fact);
-	}
+	do
+		verdict = decide(gate, question);
+	while (verdict != HF_VERDICT_PASS && hf_gate_look_closer(question));
 	switch (verdict) {
 	case HF_VERDICT_REFUSE:
 		leave_decision(gate, question, GATE_EVENT_REFUSED);

@@ -93,6 +93,8 @@ int hf_run_fill_set(const struct hf_run *run, struct hf_decide_set *set,
 				&project->policy, run->options->argv, err);
 	if (rc < 0)
 		return rc;
+	set->refuses_updates =
+		project->policy.read_write_opens == HF_OPENS_REFUSE;
 	rc = add_above(run, set, project->root);
 	if (rc == 0)
 		rc = add_above(run, set, project->store.path);

@@ -60,7 +60,8 @@ enum hf_gate_flag {
 	HF_GATE_EXCHANGES = 1 << 7,
 	HF_GATE_OF_DIRECTORY = 1 << 8, /* what is made is one */
 	HF_GATE_REMOVES = 1 << 9,      /* the attribute */
-	HF_GATE_IS_INVALID = 1 << 10   /* fails whatever it meets */
+	/* Fails, or changes nothing, whatever it meets. */
+	HF_GATE_IS_INVALID = 1 << 10
 };
 
 /* What can be learnt of a place. */
@@ -77,7 +78,8 @@ enum hf_gate_fact {
 	/* The path of parent, as our system calls it. */
 	HF_GATE_FACT_PARENT_PATH = 1 << 4,
 	HF_GATE_FACT_EMPTY = 1 << 5,
-	/* Is the attribute, or are the flags, what they would be set to? */
+	/* Is the attribute, or are the flags, what they would be set to?  Of an
+	 * unmount: is nothing mounted there? */
 	HF_GATE_FACT_SAME = 1 << 6,
 	/* Would the system let the caller do it? */
 	HF_GATE_FACT_PERMITTED = 1 << 7
@@ -132,6 +134,11 @@ int64_t hf_gate_question_tid(const struct hf_gate_question *question);
 /* Look for a fact; the place has it afterwards. */
 void hf_gate_learn(struct hf_gate_question *question, size_t place,
 		   enum hf_gate_fact fact);
+/*
+ * Forget what is known: all is looked for again, as carefully as can be, before
+ * somebody is accused.  False when it was so already.
+ */
+bool hf_gate_look_closer(struct hf_gate_question *question);
 /*
  * Of a HF_GATE_LINK: make place 1 a copy of what place 0 reaches, as the caller's
  * own link would look.  0 and what it became; -EOPNOTSUPP where only a link can be

@@ -240,7 +240,7 @@ Test(library, guards_a_command)
 		{"exit 0", 0, 0, 0},
 		{"exit 7", 0, 7, 0},
 		{"kill -TERM $$", 0, -1, 15},
-		{"echo bad >a.toml; sleep 1000", 97, -1, 9},
+		{"exec 3<>a.toml; echo bad >&3; sleep 1000", 97, -1, 9},
 		{"rm b.toml; exit 0", 97, 0, 0},
 	};
 	const int descriptors = hf_open_descriptors();

@@ -30,7 +30,8 @@ enum gate_trait {
 	GATE_HOW = 1 << 2,		/* flags is a pointer to struct open_how */
 	GATE_SHORT_IDS = 1 << 3,	/* 16 bits in a 32-bit program */
 	GATE_MAKES_DIRECTORY = 1 << 4,
-	GATE_REMOVES_ATTRIBUTE = 1 << 5
+	GATE_REMOVES_ATTRIBUTE = 1 << 5,
+	GATE_MAKES_LINK = 1 << 6	/* to the text that comes first */
 };
 
 #define HF_GATE_CALLS(X)						\
@@ -55,9 +56,10 @@ enum gate_trait {
 	X(link, LINK, .path = { 1, 2 }, .traits = GATE_NO_FOLLOW)	\
 	X(linkat, LINK, .dir = { 1, 3 }, .path = { 2, 4 }, .flags = 5,	\
 	  .traits = GATE_NO_FOLLOW)					\
-	X(symlink, CREATE, .path = { 2 }, .traits = GATE_NO_FOLLOW)	\
+	X(symlink, CREATE, .path = { 2 },				\
+	  .traits = GATE_NO_FOLLOW | GATE_MAKES_LINK)	\
 	X(symlinkat, CREATE, .dir = { 2 }, .path = { 3 },		\
-	  .traits = GATE_NO_FOLLOW)					\
+	  .traits = GATE_NO_FOLLOW | GATE_MAKES_LINK)					\
 	X(mknod, CREATE, .path = { 1 }, .traits = GATE_NO_FOLLOW)	\
 	X(mknodat, CREATE, .dir = { 1 }, .path = { 2 },			\
 	  .traits = GATE_NO_FOLLOW)					\

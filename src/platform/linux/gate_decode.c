@@ -2,9 +2,6 @@
 /* From the numbers of a system call to what it is about to do. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <linux/mount.h>
-#include <linux/openat2.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,17 +10,10 @@
 #include "gate_numbers.h"
 #include "platform/linux/gate_internal.h"
 
-#define NS_PER_SECOND	  INT64_C(1000000000)
-/* utimensat(2) */
-#define NSEC_NOW	  0x3fffffff
-#define NSEC_OMIT	  0x3ffffffe
-/* renameat2(2): flags that exist. */
-#define RENAME_KNOWN	  (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
-/* socketcall(2): bind. */
-#define SOCKETCALL_BIND	  2
-#define MODE_BITS	  07777u
 /* umount2(2), in a header that does not go together with the others. */
 #define UNMOUNT_NO_FOLLOW 8
+/* socketcall(2): bind. */
+#define SOCKETCALL_BIND	  2
 
 static const struct gate_shape shapes[GATE_CALLS] = {
 #define SHAPE(call, does, ...) \
@@ -173,153 +163,6 @@ static int take_path(struct hf_gate_question *question, size_t index)
 	return 0;
 }
 
-/* -- what each kind of call says besides -------------------------------------
- */
-
-static int take_open_flags(struct hf_gate_question *question)
-{
-	const struct gate_shape *const shape = question->shape;
-	struct open_how how = {0};
-	int rc = 0;
-
-	if (shape->traits & GATE_HOW) {
-		rc = gate_read(question, gate_argument(question, shape->flags),
-			       &how, sizeof(how));
-		question->flags = how.flags;
-	} else if (shape->flags == 0) {
-		question->flags = O_CREAT | O_WRONLY | O_TRUNC;
-	}
-	return rc;
-}
-
-static void take_open(struct hf_gate_question *question)
-{
-	const uint64_t given = question->flags;
-	unsigned *const flags = &question->call.flags;
-
-	if ((given & O_ACCMODE) == O_WRONLY || (given & O_ACCMODE) == O_RDWR)
-		*flags |= HF_GATE_WRITES;
-	/* Mode 3 asks for both and gets neither, but for ioctl. */
-	if ((given & O_ACCMODE) == O_RDWR)
-		*flags |= HF_GATE_READS;
-	if (given & O_TRUNC)
-		*flags |= HF_GATE_TRUNCATES;
-	if (given & O_CREAT)
-		*flags |= HF_GATE_CREATES;
-	if (given & O_EXCL)
-		*flags |= HF_GATE_EXCLUSIVE;
-	if (given & O_NOFOLLOW)
-		*flags |= HF_GATE_NO_LINK;
-	if (given & O_PATH || (given & O_TMPFILE) == O_TMPFILE)
-		*flags |= HF_GATE_UNNAMED;
-	if (given & O_DIRECTORY)
-		*flags |= HF_GATE_OF_DIRECTORY;
-}
-
-/* The call's own flags: AT_*, RENAME_*, O_*, MS_*. */
-static int take_flags(struct hf_gate_question *question)
-{
-	const struct gate_shape *const shape = question->shape;
-
-	question->flags =
-		shape->flags ? gate_argument(question, shape->flags) : 0;
-	switch (shape->operation) {
-	case HF_GATE_OPEN:
-		return take_open_flags(question);
-	case HF_GATE_MOUNT:
-		/* move_mount(2) has AT_EMPTY_PATH as a flag of its own. */
-		if (shape->dir[0] &&
-		    gate_argument(question, 5) & MOVE_MOUNT_T_EMPTY_PATH)
-			question->flags |= AT_EMPTY_PATH;
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static void take_rename(struct hf_gate_question *question)
-{
-	const uint64_t given = question->flags;
-	unsigned *const flags = &question->call.flags;
-
-	if (given & ~(uint64_t)RENAME_KNOWN ||
-	    ((given & RENAME_EXCHANGE) &&
-	     (given & (RENAME_NOREPLACE | RENAME_WHITEOUT))))
-		*flags |= HF_GATE_IS_INVALID;
-	if (given & RENAME_EXCHANGE)
-		*flags |= HF_GATE_EXCHANGES;
-	if (given & RENAME_NOREPLACE)
-		*flags |= HF_GATE_EXCLUSIVE;
-	question->flags = 0;
-}
-
-static uint32_t take_id(const struct hf_gate_question *question,
-			unsigned number)
-{
-	const uint32_t id = (uint32_t)gate_argument(question, number);
-
-	if (!(question->shape->traits & GATE_SHORT_IDS) || !question->is_compat)
-		return id;
-	return (id & 0xffff) == 0xffff ? UINT32_MAX : id & 0xffff;
-}
-
-/* The second of two times, that of the content; 32 or 64 bits wide. */
-static int read_time(const struct hf_gate_question *question, uint64_t address,
-		     bool is_wide, bool is_pair, int64_t ret_parts[2])
-{
-	int64_t wide[4] = {0};
-	int32_t narrow[4] = {0};
-	const size_t count = is_pair ? 4 : 2;
-	int rc;
-
-	if (is_wide) {
-		rc = gate_read(question, address, wide, count * sizeof(*wide));
-	} else {
-		rc = gate_read(question, address, narrow,
-			       count * sizeof(*narrow));
-		for (size_t i = 0; i < count; i++)
-			wide[i] = narrow[i];
-	}
-	if (rc < 0)
-		return rc;
-	ret_parts[0] = is_pair ? wide[2] : wide[1];
-	ret_parts[1] = is_pair ? wide[3] : 0;
-	return 0;
-}
-
-static int take_times(struct hf_gate_question *question)
-{
-	const struct gate_shape *const shape = question->shape;
-	const uint64_t address = gate_argument(question, shape->value);
-	const bool is_wide =
-		!question->is_compat || shape->times == GATE_TIMES_TIMESPEC64;
-	struct hf_gate_call *const call = &question->call;
-	int64_t parts[2];
-	int rc;
-
-	if (address == 0) {
-		call->sets_now = true;
-		return 0;
-	}
-	rc = read_time(question, address, is_wide,
-		       shape->times != GATE_TIMES_UTIMBUF, parts);
-	if (rc < 0)
-		return rc;
-	if (shape->times == GATE_TIMES_TIMEVAL) {
-		parts[1] *= 1000;
-	} else if (shape->times != GATE_TIMES_UTIMBUF) {
-		/* Only the low half counts in a 32-bit program. */
-		if (question->is_compat)
-			parts[1] = (int32_t)parts[1];
-		call->keeps_mtime = parts[1] == NSEC_OMIT;
-		call->sets_now = parts[1] == NSEC_NOW;
-	}
-	if (__builtin_mul_overflow(parts[0], NS_PER_SECOND, &call->mtime_ns) ||
-	    __builtin_add_overflow(call->mtime_ns, parts[1], &call->mtime_ns))
-		call->mtime_ns = INT64_MAX;
-	return 0;
-}
-
 static int take_socket(struct hf_gate_question *question)
 {
 	struct hf_gate_call *const call = &question->call;
@@ -335,6 +178,8 @@ static int take_socket(struct hf_gate_question *question)
 	} else {
 		uint32_t given[3];
 
+		if (gate_argument(question, 1) != SOCKETCALL_BIND)
+			return 0;
 		rc = gate_read(question, gate_argument(question, 2), given,
 			       sizeof(given));
 		if (rc < 0)
@@ -360,48 +205,6 @@ static int take_socket(struct hf_gate_question *question)
 	path->text[len] = '\0';
 	set_path(question, 0, AT_FDCWD, len);
 	return 0;
-}
-
-static int take_rest(struct hf_gate_question *question)
-{
-	const struct gate_shape *const shape = question->shape;
-	struct hf_gate_call *const call = &question->call;
-
-	switch (shape->operation) {
-	case HF_GATE_OPEN:
-	case HF_GATE_HANDLE:
-		take_open(question);
-		return 0;
-	case HF_GATE_MODE:
-		call->mode = (uint32_t)gate_argument(question, shape->value) &
-			     MODE_BITS;
-		return 0;
-	case HF_GATE_OWNER:
-		call->uid = take_id(question, shape->value);
-		call->gid = take_id(question, shape->value + 1u);
-		return 0;
-	case HF_GATE_TIMES:
-		return take_times(question);
-	case HF_GATE_RENAME:
-		take_rename(question);
-		return 0;
-	case HF_GATE_CREATE:
-		if (shape->traits & GATE_MAKES_DIRECTORY)
-			call->flags |= HF_GATE_OF_DIRECTORY;
-		return 0;
-	case HF_GATE_ATTRIBUTE:
-		if (shape->traits & GATE_REMOVES_ATTRIBUTE)
-			call->flags |= HF_GATE_REMOVES;
-		return 0;
-	case HF_GATE_REMOVE:
-		if (question->flags & ~(uint64_t)AT_REMOVEDIR)
-			call->flags |= HF_GATE_IS_INVALID;
-		if (question->flags & AT_REMOVEDIR)
-			call->operation = HF_GATE_REMOVE_DIRECTORY;
-		return 0;
-	default:
-		return 0;
-	}
 }
 
 /* AT_SYMLINK_NOFOLLOW and its kin change what a path means. */
@@ -451,9 +254,11 @@ int gate_decode(struct hf_gate_question *question)
 		.operation = shape->operation,
 		.name = shape->name,
 	};
+	question->is_close = false;
+	question->resolve = 0;
 	if (shape->operation == HF_GATE_BIND)
 		return take_socket(question);
-	rc = take_flags(question);
+	rc = gate_take_flags(question);
 	if (rc < 0)
 		return rc;
 	if (shape->operation == HF_GATE_HANDLE) {
@@ -468,7 +273,7 @@ int gate_decode(struct hf_gate_question *question)
 		if (rc < 0)
 			return rc;
 	}
-	rc = take_rest(question);
+	rc = gate_take_values(question);
 	if (rc == 0)
 		take_following(question);
 	return rc;

@@ -4,6 +4,8 @@
  *
  *	gate.c		the thread that answers
  *	gate_decode.c	from numbers to a question
+ *	gate_values.c	its flags, modes, owners, times
+ *	gate_copy.c	a copy instead of a second name
  *	gate_read.c	the caller's memory
  *	gate_look.c	facts, by one look at the path where that is enough
  *	gate_walk.c	the same from the caller's view, component by component
@@ -89,8 +91,9 @@ struct hf_gate_question {
 	struct seccomp_notif notice;
 	const struct gate_shape *shape;
 	bool is_compat;		/* a 32-bit program */
-	bool is_unreadable;	/* its memory or its view of files */
+	bool is_close;		/* paths are walked */
 	uint64_t flags;		/* as the caller gave them */
+	uint64_t resolve;	/* of openat2() */
 	struct hf_gate_call call;
 	struct gate_path paths[2];
 };
@@ -115,6 +118,13 @@ const struct gate_shape *gate_shape_of(const struct seccomp_data *data,
  * -EPERM when the memory cannot be read. */
 MUST_CHECK int gate_decode(struct hf_gate_question *question);
 
+/* -- gate_values.c -- */
+
+/* The call's own flags (AT_*, O_*, MS_*), into question->flags. */
+MUST_CHECK int gate_take_flags(struct hf_gate_question *question);
+/* All else that it would set. */
+MUST_CHECK int gate_take_values(struct hf_gate_question *question);
+
 /* -- gate_look.c -- */
 
 /* Descriptors to the object and to the directory that holds the name, O_PATH;
@@ -127,7 +137,7 @@ void gate_to_stat(const struct stat *from, struct hf_stat *to);
 
 /* -- gate_walk.c -- */
 
-/* Sets path->walk, once. */
+/* Sets path->walk, once; as openat2(2) with its own rules, where there are any. */
 void gate_walk(struct hf_gate_question *question, struct gate_path *path);
 void gate_walk_done(struct gate_path *path);
 

@@ -40,7 +40,8 @@ static bool is_doubtful(const struct hf_gate_question *question,
 
 	if (path->is_descriptor)
 		return false;
-	if (question->gate->has_other_views)
+	if (question->is_close || question->resolve ||
+	    question->gate->has_other_views)
 		return true;
 	if (strncmp(text, "/dev/", 5) == 0)
 		return strcmp(text + 5, "null") != 0;
@@ -55,6 +56,30 @@ static bool is_own(const struct gate *gate, const struct stat *found)
 		    gate->own[i].dev == found->st_dev)
 			return true;
 	return false;
+}
+
+/* A link to /dev/fd or /dev/stdout leads to our descriptors from here, which are
+ * mostly no files. */
+static bool may_be_own(const struct hf_gate_question *question,
+		       const struct gate_path *path, const struct stat *found)
+{
+	if (!S_ISREG(found->st_mode) && !S_ISLNK(found->st_mode) &&
+	    question->call.operation == HF_GATE_OPEN)
+		return strcmp(path->text, "/dev/null") != 0;
+	return is_own(question->gate, found);
+}
+
+bool hf_gate_look_closer(struct hf_gate_question *question)
+{
+	if (question->is_close)
+		return false;
+	question->is_close = true;
+	for (size_t i = 0; i < question->call.place_count; i++) {
+		question->call.places[i].known = 0;
+		question->call.places[i].last = question->paths[i].last;
+		gate_walk_done(&question->paths[i]);
+	}
+	return true;
 }
 
 static const struct gate_walk *walked(struct hf_gate_question *question,
@@ -80,7 +105,8 @@ static int look(struct hf_gate_question *question, struct gate_path *path,
 		/* What is to be made is mostly not there. */
 		if (path->is_descriptor || (rc == -ENOENT && creates))
 			return rc;
-		if (rc != -ENOENT && (rc < 0 || !is_own(gate, ret_found)))
+		if (rc < 0 ? rc != -ENOENT :
+			     !may_be_own(question, path, ret_found))
 			return rc;
 	}
 	walked(question, path);

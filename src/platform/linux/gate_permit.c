@@ -9,11 +9,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <linux/stat.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/statvfs.h>
@@ -46,15 +46,11 @@ static const char *field_of(const char *status, const char *label)
 /* The fourth number of "Uid:" and "Gid:" counts for files. */
 static uint32_t file_id(const char *status, const char *label)
 {
-	const char *at = field_of(status, label);
-	char *end;
-	unsigned long id = 0;
+	const char *const at = field_of(status, label);
+	uint32_t id;
 
-	for (int i = 0; at && i < 4; i++) {
-		id = strtoul(at, &end, 10);
-		at = end;
-	}
-	return (uint32_t)id;
+	return at && sscanf(at, "%*u %*u %*u %" SCNu32, &id) == 1 ? id :
+								    UINT32_MAX;
 }
 
 static bool read_caller(const struct hf_gate_question *question,
@@ -74,9 +70,8 @@ static bool read_caller(const struct hf_gate_question *question,
 	caller->uid = file_id(caller->status, "\nUid:");
 	caller->gid = file_id(caller->status, "\nGid:");
 	capabilities = field_of(caller->status, "\nCapEff:");
-	caller->capabilities =
-		capabilities ? strtoull(capabilities, NULL, 16) : 0;
-	return true;
+	return capabilities &&
+	       sscanf(capabilities, "%" SCNx64, &caller->capabilities) == 1;
 }
 
 static bool has(const struct caller *caller, unsigned capability)
@@ -91,14 +86,12 @@ static bool is_in_group(const struct caller *caller, uint32_t gid)
 	if (caller->gid == gid)
 		return true;
 	while (at && *at != '\n' && *at) {
-		char *end;
-		const unsigned long group = strtoul(at, &end, 10);
+		uint32_t group;
 
-		if (end == at)
-			break;
-		if (group == gid)
+		if (sscanf(at, "%" SCNu32, &group) == 1 && group == gid)
 			return true;
-		at = end + strspn(end, " \t");
+		at += strspn(at, "0123456789");
+		at += strspn(at, " \t");
 	}
 	return false;
 }
@@ -258,11 +251,62 @@ static bool may_change(struct hf_gate_question *question,
 	}
 }
 
+/* A descriptor that only names (O_PATH) changes nothing: EBADF. */
+static bool is_name_only(const struct hf_gate_question *question, size_t index)
+{
+	const struct gate_path *const path = &question->paths[index];
+	char text[STATUS_MAX];
+	cleanup_fd int fd = -1;
+	const char *flags;
+	unsigned value;
+	ssize_t len;
+
+	/* AT_EMPTY_PATH takes one. */
+	if (!path->is_descriptor || path->dir_fd < 0 ||
+	    question->flags & AT_EMPTY_PATH)
+		return false;
+	(void)snprintf(text, sizeof(text), "%u/fdinfo/%d", question->notice.pid,
+		       path->dir_fd);
+	fd = openat(question->gate->proc_fd, text, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[len > 0 ? len : 0] = '\0';
+	flags = field_of(text, "flags:");
+	return flags && sscanf(flags, "%o", &value) == 1 && value & O_PATH;
+}
+
+/* Would a directory become part of itself? */
+static bool is_into_itself(struct hf_gate_question *question)
+{
+	const struct hf_stat *const moved = &question->call.places[0].name;
+	cleanup_fd int fd = -1;
+	struct stat at;
+
+	if (question->call.operation != HF_GATE_RENAME ||
+	    moved->kind != HF_KIND_DIRECTORY)
+		return false;
+	fd = gate_open_parent(question, 1);
+	for (unsigned depth = 0; fd >= 0 && depth < PATH_MAX / 2; depth++) {
+		const ino_t below = depth > 0 ? at.st_ino : 0;
+		int up;
+
+		if (fstat(fd, &at) < 0 || at.st_ino == below)
+			return false;
+		if (at.st_ino == moved->ino && at.st_dev == moved->dev)
+			return true;
+		up = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		hf_file_close_quietly(&fd);
+		fd = up;
+	}
+	return false;
+}
+
 bool gate_is_permitted(struct hf_gate_question *question, size_t index)
 {
 	const struct hf_gate_place *const place = &question->call.places[index];
 	struct caller caller;
 
+	if (is_name_only(question, index) || is_into_itself(question))
+		return false;
 	if (!read_caller(question, &caller))
 		return true;
 	switch (question->call.operation) {
@@ -365,12 +409,23 @@ static bool is_same_flags(struct hf_gate_question *question, int path_fd)
 	       now == wanted;
 }
 
+static bool is_mounted(int fd)
+{
+	struct statx found;
+
+	return statx(fd, "", AT_EMPTY_PATH, 0, &found) < 0 ||
+	       !(found.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
+	       found.stx_attributes & STATX_ATTR_MOUNT_ROOT;
+}
+
 bool gate_is_same(struct hf_gate_question *question, size_t index)
 {
 	cleanup_fd int fd = gate_open_object(question, index);
 
 	if (fd < 0)
 		return false;
+	if (question->call.operation == HF_GATE_UNMOUNT)
+		return !is_mounted(fd);
 	return question->call.operation == HF_GATE_FLAGS
 		       ? is_same_flags(question, fd)
 		       : is_same_attribute(question, fd);

@@ -11,9 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -45,11 +46,11 @@ static int open_of_caller(const struct hf_gate_question *question,
 }
 
 static int open_start(const struct hf_gate_question *question,
-		      const struct gate_path *path)
+		      const struct gate_path *path, bool is_in_root)
 {
 	char what[GATE_LEAD_MAX];
 
-	if (path->is_absolute)
+	if (path->is_absolute && !is_in_root)
 		return open_of_caller(question, "root");
 	if (path->dir_fd == AT_FDCWD)
 		return open_of_caller(question, "cwd");
@@ -79,6 +80,19 @@ static void stand_at(struct walker *walker, int fd)
 	walker->at_fd = fd;
 }
 
+/* The last number of a line of /proc/PID/status is that of its own namespace. */
+static unsigned last_number(const char *status, const char *label,
+			    unsigned otherwise)
+{
+	const char *const line = strstr(status, label);
+	const char *const end = line ? strchr(line + 1, '\n') : NULL;
+	const char *const last =
+		end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
+	unsigned number;
+
+	return last && sscanf(last, "%u", &number) == 1 ? number : otherwise;
+}
+
 /* The number of the caller's process; of its thread, as a second. */
 static void numbers_of(const struct hf_gate_question *question,
 		       unsigned *ret_pid, unsigned *ret_tid)
@@ -86,7 +100,6 @@ static void numbers_of(const struct hf_gate_question *question,
 	char path[GATE_LEAD_MAX];
 	char status[STATUS_MAX];
 	cleanup_fd int fd = -1;
-	const char *line;
 	ssize_t len;
 
 	*ret_tid = question->notice.pid;
@@ -95,25 +108,8 @@ static void numbers_of(const struct hf_gate_question *question,
 	fd = openat(question->gate->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	len = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
 	status[len > 0 ? len : 0] = '\0';
-	/* The last number of the line is the one of its own namespace. */
-	line = strstr(status, "\nNStgid:");
-	if (line) {
-		const char *const end = strchr(line + 1, '\n');
-		const char *const last =
-			end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
-
-		if (last)
-			*ret_pid = (unsigned)strtoul(last + 1, NULL, 10);
-	}
-	line = strstr(status, "\nNSpid:");
-	if (line) {
-		const char *const end = strchr(line + 1, '\n');
-		const char *const last =
-			end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
-
-		if (last)
-			*ret_tid = (unsigned)strtoul(last + 1, NULL, 10);
-	}
+	*ret_pid = last_number(status, "\nNStgid:", *ret_pid);
+	*ret_tid = last_number(status, "\nNSpid:", *ret_tid);
 }
 
 /* Put text in front of what is still to be walked. */
@@ -292,6 +288,38 @@ static int walk_all(struct walker *walker, struct gate_walk *walk)
 	return 0;
 }
 
+/* openat2(2) has rules of its own (RESOLVE_IN_ROOT, ...), which only the kernel
+ * knows well. */
+static int walk_by_rules(const struct hf_gate_question *question,
+			 struct gate_path *path, int start_fd)
+{
+	struct gate_walk *const walk = &path->walk;
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = question->resolve,
+	};
+	const char kept = *path->last;
+	int fd;
+
+	how.flags |= path->follows ? 0 : O_NOFOLLOW;
+	fd = (int)syscall(SYS_openat2, start_fd, path->text, &how, sizeof(how));
+	if (fd < 0)
+		walk->object_rc = -errno;
+	else
+		found_object(walk, fd);
+	if (kept == '\0')
+		return walk->object_rc;
+	(void)snprintf(walk->last, sizeof(walk->last), "%s", path->last);
+	how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	*path->last = '\0';
+	fd = (int)syscall(SYS_openat2, start_fd,
+			  path->text[0] == '\0' ? "." : path->text, &how,
+			  sizeof(how));
+	*path->last = kept;
+	walk->parent_fd = fd;
+	return fd < 0 ? -errno : 0;
+}
+
 void gate_walk(struct hf_gate_question *question, struct gate_path *path)
 {
 	struct gate_walk *const walk = &path->walk;
@@ -299,6 +327,7 @@ void gate_walk(struct hf_gate_question *question, struct gate_path *path)
 		.question = question,
 		.follows = path->follows,
 	};
+	const bool is_in_root = question->resolve & RESOLVE_IN_ROOT;
 
 	if (walk->is_done)
 		return;
@@ -308,11 +337,13 @@ void gate_walk(struct hf_gate_question *question, struct gate_path *path)
 	walk->last[0] = '\0';
 	walk->object_rc = -ENOENT;
 	walker.root_fd = open_of_caller(question, "root");
-	walker.at_fd = open_start(question, path);
+	walker.at_fd = open_start(question, path, is_in_root);
 	(void)snprintf(walker.rest, sizeof(walker.rest), "%s", path->text);
-	walk->rc = walker.at_fd < 0	? walker.at_fd
-		   : walker.root_fd < 0 ? walker.root_fd
-					: walk_all(&walker, walk);
+	walk->rc = walker.at_fd < 0   ? walker.at_fd :
+		   walker.root_fd < 0 ? walker.root_fd :
+		   question->resolve  ? walk_by_rules(question, path,
+						      walker.at_fd) :
+					walk_all(&walker, walk);
 	hf_file_close_quietly(&walker.at_fd);
 	hf_file_close_quietly(&walker.root_fd);
 }
