@@ -4,6 +4,7 @@
  *
  *	session.c	run the job, the result
  *	run_record.c	record the tree, begin the journal
+ *	run_inherited.c	descriptors that the command must not have
  *	run_arm.c	arm the watch
  *	run_gate.c	ask before calls go on; refusals into violations
  *	run_gate_set.c	what the gate protects
@@ -71,6 +72,12 @@ struct hf_run {
 
 /* A failure is one before the start; the journal may be begun already. */
 MUST_CHECK int hf_run_record(struct hf_run *run, struct hf_error *err);
+
+/* -- run_inherited.c -- */
+
+/* HF_ERR_USAGE when the command would inherit a way to write to an entry. */
+MUST_CHECK int hf_run_check_inherited(const struct hf_run *run,
+				      struct hf_error *err);
 
 /* -- run_watch.c -- */
 

@@ -251,7 +251,9 @@ int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 	rc = hf_run_arm_gate(run, job, err);
 	if (rc < 0)
 		return rc;
-	if (!run->session.is_watch_complete && observer && observer->degraded) {
+	if ((!run->session.is_watch_complete ||
+	     run->session.gate == HF_LAYER_UNAVAILABLE) &&
+	    observer && observer->degraded) {
 		run->session.is_watch_told = true;
 		observer->degraded(observer->context, &run->session);
 	}

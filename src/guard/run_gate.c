@@ -359,7 +359,7 @@ int hf_run_arm_gate(struct hf_run *run, struct hf_job *job,
 			      "cannot run: the gate is required, and %s",
 			      session->gate_why);
 		return hf_fail_hint(err,
-				    "holdfast doctor shows what holds here; "
+				    "'holdfast doctor' shows what holds here; "
 				    "with '--gate auto' changes are noticed, "
 				    "put back and fail the run");
 	}

@@ -198,6 +198,8 @@ int hf_session_run(struct hf_project *project,
 	run.session.started_ns = hf_system_time_ns();
 	rc = hf_run_record(&run, err);
 	if (rc >= 0)
+		rc = hf_run_check_inherited(&run, err);
+	if (rc >= 0)
 		rc = run_job(&run, &job, err);
 	if (rc < 0) {
 		end_unstarted(&run);

@@ -146,6 +146,15 @@ bool hf_process_is_ancestor(uint64_t pid, uint64_t start);
  */
 MUST_CHECK int hf_process_apart(void (*function)(void *context, void *result),
 				void *context, void *result, size_t len);
+/* A descriptor that whatever we execute would have, and could write to. */
+struct hf_inherited {
+	int fd;
+	uint64_t dev;
+	uint64_t ino;
+};
+
+/* Those of files; to free().  Returns how many, or -errno. */
+MUST_CHECK int hf_process_inherited(struct hf_inherited **ret_items);
 /* Become the command; returns -errno. */
 int hf_process_exec(const char *const *argv);
 /* End by this signal, without a core file; exits with 128 + signal where the

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,4 +130,58 @@ int hf_process_apart(void (*function)(void *context, void *result),
 		memcpy(result, shared, len);
 	(void)munmap(shared, len);
 	return rc;
+}
+
+/* Opened for writing, and not closed by an exec. */
+static bool is_passed_on(int fd, struct hf_inherited *ret_item)
+{
+	const int flags = fcntl(fd, F_GETFD);
+	const int how = fcntl(fd, F_GETFL);
+	struct stat stat;
+
+	if (flags < 0 || flags & FD_CLOEXEC || how < 0 || how & O_PATH ||
+	    (how & O_ACCMODE) == O_RDONLY || fstat(fd, &stat) < 0 ||
+	    !S_ISREG(stat.st_mode))
+		return false;
+	*ret_item = (struct hf_inherited){
+		.fd = fd,
+		.dev = stat.st_dev,
+		.ino = stat.st_ino,
+	};
+	return true;
+}
+
+int hf_process_inherited(struct hf_inherited **ret_items)
+{
+	cleanup_fd int dir_fd = open("/proc/self/fd", O_RDONLY | O_DIRECTORY |
+							 O_CLOEXEC);
+	cleanup_directory struct hf_directory *directory = NULL;
+	cleanup_free struct hf_inherited *items = NULL;
+	struct hf_inherited item;
+	enum hf_kind kind;
+	const char *name;
+	int count = 0;
+	int fd;
+	int rc;
+
+	if (dir_fd < 0)
+		return -errno;
+	rc = hf_directory_open(dir_fd, &directory);
+	if (rc < 0)
+		return rc;
+	while ((rc = hf_directory_next(directory, &name, &kind)) > 0) {
+		struct hf_inherited *more;
+
+		if (sscanf(name, "%d", &fd) != 1 || !is_passed_on(fd, &item))
+			continue;
+		more = reallocarray(items, (size_t)count + 1, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		items = more;
+		items[count++] = item;
+	}
+	if (rc < 0)
+		return rc;
+	*ret_items = take_ptr(&items);
+	return count;
 }
