@@ -283,6 +283,7 @@ enum hf_verdict hf_decide(const struct hf_decide_set *set,
 	case HF_GATE_MOUNT:
 	case HF_GATE_UNMOUNT:
 		return decide_mount(&decider);
+	case HF_GATE_DIRECTORY:
 	case HF_GATE_VIEW:
 	case HF_GATE_PROCESS:
 		break;

@@ -45,6 +45,7 @@ enum hf_gate_operation {
 	HF_GATE_MOUNT,	/* over place 0 */
 	HF_GATE_UNMOUNT,
 	/* The rest changes no entry; judge is not asked, but told. */
+	HF_GATE_DIRECTORY,	/* the caller goes elsewhere */
 	HF_GATE_VIEW,	/* the caller may see other files from now on */
 	HF_GATE_PROCESS /* something that the guarded process gets not */
 };

@@ -91,6 +91,10 @@ static int answer(struct hf_gate_question *question)
 		gate_shape_of(&question->notice.data, &question->is_compat);
 	if (!question->shape)
 		return 1;
+	if (question->shape->operation == HF_GATE_DIRECTORY) {
+		gate_standing_moves(&gate->standing);
+		return 1;
+	}
 	if (question->shape->operation == HF_GATE_VIEW) {
 		gate->has_other_views = true;
 		return 1;
@@ -147,11 +151,9 @@ static void answer_all(void *argument)
 			return;
 		}
 		question->call.place_count = 0;
-		question->paths[0].walk.is_done = false;
-		question->paths[1].walk.is_done = false;
 		send_answer(question, answer(question));
-		gate_walk_done(&question->paths[0]);
-		gate_walk_done(&question->paths[1]);
+		for (size_t i = 0; i < question->call.place_count; i++)
+			gate_walk_done(&question->paths[i]);
 	}
 }
 
@@ -196,6 +198,7 @@ int hf_gate_start(int listener_fd, int proc_fd,
 	answerer->gate.listener_fd = listener_fd;
 	answerer->gate.proc_fd = proc_fd;
 	answerer->gate.hooks = *hooks;
+	answerer->gate.standing.fd = -1;
 	note_own(&answerer->gate);
 	/* Older kernels answer as well, only later. */
 	(void)ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP);

@@ -115,6 +115,8 @@ enum gate_trait {
 	X(move_mount, MOUNT, .dir = { 3 }, .path = { 4 })		\
 	X(umount, UNMOUNT, .path = { 1 })				\
 	X(umount2, UNMOUNT, .path = { 1 }, .flags = 2)			\
+	X(chdir, DIRECTORY)						\
+	X(fchdir, DIRECTORY)						\
 	X(chroot, VIEW)							\
 	X(pivot_root, VIEW)						\
 	X(setns, VIEW)							\

@@ -104,7 +104,7 @@ static void set_path(struct hf_gate_question *question, size_t index,
 {
 	struct gate_path *const path = &question->paths[index];
 
-	path->is_there = true;
+	question->call.places[index].known = 0;
 	path->dir_fd = dir_fd;
 	path->is_absolute = path->text[0] == '/';
 	path->follows = !(question->shape->traits & GATE_NO_FOLLOW);
@@ -248,12 +248,16 @@ static void take_following(struct hf_gate_question *question)
 int gate_decode(struct hf_gate_question *question)
 {
 	const struct gate_shape *const shape = question->shape;
+	struct hf_gate_call *const call = &question->call;
 	int rc;
 
-	question->call = (struct hf_gate_call){
-		.operation = shape->operation,
-		.name = shape->name,
-	};
+	/* The places are filled in one by one: most calls have one. */
+	call->operation = shape->operation;
+	call->name = shape->name;
+	call->flags = 0;
+	call->keeps_mtime = false;
+	call->sets_now = false;
+	call->place_count = 0;
 	question->is_close = false;
 	question->resolve = 0;
 	if (shape->operation == HF_GATE_BIND)

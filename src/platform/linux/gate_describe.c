@@ -107,6 +107,7 @@ void hf_gate_describe(const struct hf_gate_question *question,
 	case HF_GATE_REMOVE_DIRECTORY:
 	case HF_GATE_MOUNT:
 	case HF_GATE_UNMOUNT:
+	case HF_GATE_DIRECTORY:
 	case HF_GATE_VIEW:
 	case HF_GATE_PROCESS:
 		break;

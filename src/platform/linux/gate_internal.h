@@ -8,6 +8,7 @@
  *	gate_copy.c	a copy instead of a second name
  *	gate_read.c	the caller's memory
  *	gate_look.c	facts, by one look at the path where that is enough
+ *	gate_standing.c	the directory that a caller stands in
  *	gate_walk.c	the same from the caller's view, component by component
  *	gate_permit.c	would the system let the caller do it
  *	gate_describe.c	the arguments in words
@@ -55,7 +56,6 @@ struct gate_walk {
 
 /* A place as the caller named it. */
 struct gate_path {
-	bool is_there;
 	bool is_descriptor;	/* the object is dir_fd itself */
 	bool is_absolute;
 	bool follows;		/* a link as the last component */
@@ -73,11 +73,21 @@ struct gate_path {
 	char parent_path[PATH_MAX];
 };
 
+/* See gate_standing.c. */
+struct gate_standing {
+	int fd;			/* O_PATH; -1 for none */
+	uint32_t tid;		/* whose it is */
+	uint32_t last_tid;	/* that has asked */
+	int64_t until_ns;
+	int64_t moving_until_ns;
+};
+
 struct gate {
 	int listener_fd;
 	int proc_fd;
 	struct hf_gate_hooks hooks;
 	bool has_other_views;
+	struct gate_standing standing;
 	/* Our own files, met when a link through /proc/self means the caller's. */
 	struct hf_gate_identity own[GATE_OWN_MAX];
 	size_t own_count;
@@ -134,6 +144,13 @@ MUST_CHECK int gate_open_object(struct hf_gate_question *question,
 MUST_CHECK int gate_open_parent(struct hf_gate_question *question,
 				size_t place);
 void gate_to_stat(const struct stat *from, struct hf_stat *to);
+
+/* -- gate_standing.c -- */
+
+/* Somebody is about to change its directory. */
+void gate_standing_moves(struct gate_standing *standing);
+/* The working directory of the thread; -1 to go through /proc. */
+int gate_standing_of(struct gate_standing *standing, int proc_fd, uint32_t tid);
 
 /* -- gate_walk.c -- */
 

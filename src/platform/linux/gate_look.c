@@ -43,6 +43,9 @@ static bool is_doubtful(const struct hf_gate_question *question,
 	if (question->is_close || question->resolve ||
 	    question->gate->has_other_views)
 		return true;
+	/* One component leads nowhere but by a link. */
+	if (path->last == text)
+		return false;
 	if (strncmp(text, "/dev/", 5) == 0)
 		return strcmp(text + 5, "null") != 0;
 	return strstr(text, "proc/") || strstr(text, "self/") ||
@@ -89,19 +92,34 @@ static const struct gate_walk *walked(struct hf_gate_question *question,
 	return &path->walk;
 }
 
+static int look_here(struct hf_gate_question *question,
+		     const struct gate_path *path, bool follows,
+		     struct stat *ret_found)
+{
+	struct gate *const gate = question->gate;
+	const int flags = follows ? 0 : AT_SYMLINK_NOFOLLOW;
+	int fd = -1;
+
+	if (!path->is_absolute && path->dir_fd == AT_FDCWD &&
+	    !path->is_descriptor)
+		fd = gate_standing_of(&gate->standing, gate->proc_fd,
+				      question->notice.pid);
+	return fstatat(fd < 0 ? gate->proc_fd : fd,
+		       fd < 0 ? path->begin : path->text, ret_found, flags) < 0 ?
+		       -errno :
+		       0;
+}
+
 static int look(struct hf_gate_question *question, struct gate_path *path,
 		bool follows, struct stat *ret_found)
 {
-	const struct gate *const gate = question->gate;
 	const bool creates = question->call.flags & HF_GATE_CREATES ||
 			     question->call.operation == HF_GATE_CREATE ||
 			     path != question->paths;
 	int rc = 0;
 
 	if (!is_doubtful(question, path)) {
-		if (fstatat(gate->proc_fd, path->begin, ret_found,
-			    follows ? 0 : AT_SYMLINK_NOFOLLOW) < 0)
-			rc = -errno;
+		rc = look_here(question, path, follows, ret_found);
 		/* What is to be made is mostly not there. */
 		if (path->is_descriptor || (rc == -ENOENT && creates))
 			return rc;

@@ -337,6 +337,7 @@ bool gate_is_permitted(struct hf_gate_question *question, size_t index)
 		/* In mounts of its own it hides nothing from anybody else. */
 		return has(&caller, CAP_SYS_ADMIN) && shares(question, "mnt") &&
 		       shares(question, "user");
+	case HF_GATE_DIRECTORY:
 	case HF_GATE_VIEW:
 	case HF_GATE_PROCESS:
 		break;

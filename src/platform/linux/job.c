@@ -147,7 +147,7 @@ void hf_job_close_inherited(const struct hf_job *job)
 /* -- the start --------------------------------------------------------------
  */
 
-static int fail_start(struct hf_error *err, const char *what)
+int hf_job_fail_start(struct hf_error *err, const char *what)
 {
 	return hf_fail_system(err, -errno, "cannot start the command: %s",
 			      what);
@@ -159,10 +159,10 @@ static int block_signals(struct hf_job *job, struct hf_error *err)
 	(void)sigfillset(&job->all);
 	(void)sigdelset(&job->all, SIGTRAP);
 	if (sigprocmask(SIG_BLOCK, &job->all, &job->inherited) < 0)
-		return fail_start(err, "signals");
+		return hf_job_fail_start(err, "signals");
 	job->signal_fd = signalfd(-1, &job->all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (job->signal_fd < 0)
-		return fail_start(err, "signals");
+		return hf_job_fail_start(err, "signals");
 	return 0;
 }
 
@@ -172,11 +172,11 @@ static int fork_guard(struct hf_job *job, struct hf_error *err)
 	int pair[2];
 
 	if (pipe2(alive, O_CLOEXEC) < 0)
-		return fail_start(err, "pipe");
+		return hf_job_fail_start(err, "pipe");
 	job->alive_fd = alive[0];
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		(void)close(alive[1]);
-		return fail_start(err, "socket");
+		return hf_job_fail_start(err, "socket");
 	}
 	job->peer_fd = pair[0];
 	job->guard = fork();
@@ -189,7 +189,7 @@ static int fork_guard(struct hf_job *job, struct hf_error *err)
 	}
 	(void)close(pair[1]);
 	(void)close(alive[1]);
-	return job->guard < 0 ? fail_start(err, "fork") : 0;
+	return job->guard < 0 ? hf_job_fail_start(err, "fork") : 0;
 }
 
 static int run(struct hf_job *job, struct hf_job_result *ret_result,
@@ -212,7 +212,7 @@ static int run(struct hf_job *job, struct hf_job_result *ret_result,
 	if (rc < 0)
 		return rc;
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		return fail_start(err, "subreaper");
+		return hf_job_fail_start(err, "subreaper");
 	rc = fork_guard(job, err);
 	if (rc < 0)
 		return rc;

@@ -33,8 +33,12 @@ enum guard_phase {
 	PHASE_DONE
 };
 
+/* A flood of events is taken in one go: each wake costs the command a switch. */
+#define REST_NS (2 * NS_PER_MS)
+
 struct guard {
 	struct hf_job *job;
+	int64_t rest_until_ns;	/* no events are taken before */
 	enum guard_phase phase;
 	int64_t patience_ns; /* when PHASE_LEFTOVERS becomes PHASE_KILL */
 	bool is_waiting;     /* for leftovers, instead of ending them */
@@ -42,40 +46,6 @@ struct guard {
 
 /* -- the command ------------------------------------------------------------
  */
-
-/* In the child: wait for "go", then become the command. */
-static _Noreturn void become_command(const struct hf_job *job, int go_fd,
-				     int error_fd, int gate_fd)
-{
-	const struct hf_job_options *const options = job->options;
-	char go;
-	ssize_t len;
-	int rc;
-
-	for (size_t i = 0; i < options->keep_count; i++)
-		(void)fcntl(options->keep[i], F_SETFD, FD_CLOEXEC);
-	if (options->wants_gate)
-		hf_gate_install(gate_fd);
-	do
-		len = read(go_fd, &go, 1);
-	while (len < 0 && errno == EINTR);
-	if (len != 1)
-		_exit(HF_EXIT_NEVER_STARTED);
-
-	if (options->variable) {
-		/* putenv() keeps the pointer; this process is about to exec. */
-		char *const variable = strdup(options->variable);
-
-		if (variable)
-			(void)putenv(variable);
-	}
-	(void)sigprocmask(SIG_SETMASK, &job->inherited, NULL);
-	rc = hf_process_exec(options->argv);
-	do
-		len = write(error_fd, &rc, sizeof(rc));
-	while (len < 0 && errno == EINTR);
-	_exit(HF_EXIT_NEVER_STARTED);
-}
 
 /*
  * The errno of exec(), 0 when it worked: the pipe closes with it.  Called when
@@ -92,64 +62,6 @@ static void take_exec_error(struct hf_job *job)
 	job->end.exec_errno = len == (ssize_t)sizeof(rc) ? -rc : 0;
 	job->end.has_run = job->end.exec_errno == 0;
 	hf_file_close_quietly(&job->error_fd);
-}
-
-static int fail_start(struct hf_error *err, const char *what)
-{
-	return hf_fail_system(err, -errno, "cannot start the command: %s",
-			      what);
-}
-
-/* What ties guard to the child that will be the command: guard's end first. */
-struct ties {
-	int go[2];
-	int error[2];
-	int gate[2];
-};
-
-static void close_side(struct ties *ties, int side)
-{
-	/* A pipe is written at its second end. */
-	hf_file_close_quietly(&ties->go[1 - side]);
-	hf_file_close_quietly(&ties->error[side]);
-	hf_file_close_quietly(&ties->gate[side]);
-}
-
-static int make_ties(struct ties *ties, struct hf_error *err)
-{
-	if (pipe2(ties->go, O_CLOEXEC) < 0 || pipe2(ties->error, O_CLOEXEC) < 0)
-		return fail_start(err, "pipe");
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ties->gate) <
-	    0)
-		return fail_start(err, "socket");
-	return 0;
-}
-
-static int fork_command(struct hf_job *job, struct hf_error *err)
-{
-	struct ties ties = {{-1, -1}, {-1, -1}, {-1, -1}};
-	int rc;
-
-	rc = make_ties(&ties, err);
-	if (rc == 0) {
-		job->command = fork();
-		if (job->command < 0)
-			rc = fail_start(err, "fork");
-	}
-	if (rc < 0) {
-		close_side(&ties, 0);
-		close_side(&ties, 1);
-		return rc;
-	}
-	if (job->command == 0) {
-		close_side(&ties, 0);
-		become_command(job, ties.go[0], ties.error[1], ties.gate[1]);
-	}
-	close_side(&ties, 1);
-	job->go_fd = ties.go[1];
-	job->error_fd = ties.error[0];
-	job->gate_socket_fd = ties.gate[0];
-	return 0;
 }
 
 /*
@@ -174,7 +86,7 @@ static int start(struct hf_job *job, struct hf_error *err)
 	int rc;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	rc = fork_command(job, err);
+	rc = hf_job_fork_command(job, err);
 	if (rc < 0)
 		return rc;
 	if (setpgid(0, 0) < 0)
@@ -425,30 +337,50 @@ static bool has_events(const struct pollfd *fds, size_t count)
 	return false;
 }
 
+/* When to look up again: what is due, or the end of the rest. */
+static int loop_timeout(const struct guard *guard, bool is_resting)
+{
+	const int rest = (int)(REST_NS / NS_PER_MS);
+	const int timeout = poll_timeout(guard);
+
+	return is_resting && (timeout < 0 || timeout > rest) ? rest : timeout;
+}
+
+static void take_ready(struct guard *guard)
+{
+	const struct hf_job_hooks *const hooks = &guard->job->options->hooks;
+
+	hooks->ready(hooks->context, guard->job);
+	guard->rest_until_ns = hf_system_boot_ns() + REST_NS;
+}
+
 static void loop(struct guard *guard)
 {
 	struct hf_job *const job = guard->job;
-	const struct hf_job_hooks *const hooks = &job->options->hooks;
 
 	while (guard->phase != PHASE_DONE) {
+		const bool is_resting =
+			hf_system_boot_ns() < guard->rest_until_ns;
+		const size_t count = is_resting ? 0 : job->listen_count;
 		struct pollfd fds[3 + HF_JOB_LISTEN_MAX] = {
-			{.fd = job->signal_fd, .events = POLLIN},
-			{.fd = job->peer_fd, .events = POLLIN},
-			{.fd = job->error_fd, .events = POLLIN},
+			{ .fd = job->signal_fd, .events = POLLIN },
+			{ .fd = job->peer_fd, .events = POLLIN },
+			{ .fd = job->error_fd, .events = POLLIN },
 		};
 
-		for (size_t i = 0; i < job->listen_count; i++)
+		for (size_t i = 0; i < count; i++)
 			fds[3 + i] = (struct pollfd){
 				.fd = job->listen_fds[i],
 				.events = POLLIN,
 			};
-		if (poll(fds, 3 + job->listen_count, poll_timeout(guard)) < 0)
+		if (poll(fds, 3 + count, loop_timeout(guard, is_resting)) < 0)
 			continue;
 		if (fds[2].revents)
 			take_exec_error(job);
 		/* Events before the exit they led to. */
-		if (has_events(fds + 3, job->listen_count))
-			hooks->ready(hooks->context, job);
+		if (has_events(fds + 3, count) ||
+		    (is_resting && fds[0].revents))
+			take_ready(guard);
 		if (fds[1].revents)
 			take_message(guard);
 		if (fds[0].revents)

@@ -64,6 +64,13 @@ struct hf_job {
 	struct hf_job_end end;
 };
 
+/* HF_ERR_SYSTEM by errno: "cannot start the command: WHAT". */
+int hf_job_fail_start(struct hf_error *err, const char *what);
+
+/* In guard, while it is in the job's group.  Fills in command, go_fd, error_fd and
+ * gate_socket_fd. */
+MUST_CHECK int hf_job_fork_command(struct hf_job *job, struct hf_error *err);
+
 /* In front, once guard and canary are forked.  Fills in *ret_result. */
 MUST_CHECK int hf_job_front(struct hf_job *job,
 			    struct hf_job_result *ret_result,
