@@ -37,7 +37,7 @@ struct walker {
 static int open_of_caller(const struct hf_gate_question *question,
 			  const char *what)
 {
-	char path[GATE_LEAD_MAX];
+	char path[2 * GATE_LEAD_MAX];
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%u/%s", question->notice.pid, what);
