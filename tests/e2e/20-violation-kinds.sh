@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every kind of change fails the run with 97, is named, kept, and undone.
+# Every kind of change fails the run with 97, is named, kept, and undone; with the
+# gate it is refused, and has not touched anything.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -15,20 +16,41 @@ cd project
 
 guarded()
 {
-	expect "$1" "$holdfast" run --root "$dir/project" --protect '*.toml' \
-		--protect data/ --report "$dir/report.json" -- sh -c "$2"
+	expect "$1" "$holdfast" run --gate "$gate" --root "$dir/project" \
+		--protect '*.toml' --protect data/ --report "$dir/report.json" -- sh -c "$2"
 }
 guarded 0 true
+
+# What a restore would change and a refusal does not.
+identities()
+{
+	find . \( -name '*.toml' -o -path './data*' \) -printf '%p %i %C@\n'
+}
+
+# is_undone PATH CHANGE, or else is_refused PATH: as the report says.
+is_undone()
+{
+	report "'$2' in v('$1', 'change')" "v('$1', 'landed') == {True}" \
+		"v('$1', 'restored') == {True}"
+}
+is_refused()
+{
+	said "^holdfast: $1: refused"
+	report "v('$1', 'change') == {'none'}" 'not any(x["landed"] for x in r["violations"])' \
+		"v('$1', 'kept') == {None}"
+	identities | diff "$dir/identities" - >&2 || fail "touched: $1"
+	rm -f new	# nobody protects it
+}
 
 # violation NAME CHANGE PATH COMMAND
 violation()
 {
 	story="20-violation-kinds: $1"
+	identities >"$dir/identities"
 	guarded 97 "$4"
 	said "^holdfast: .*$3" 'exit 97'
-	report 'r["status"] == "violated"' "'$2' in v('$3', 'change')" \
-		"v('$3', 'landed') == {True}" "v('$3', 'restored') == {True}" \
-		'r["exit"]["holdfast"] == 97'
+	report 'r["status"] == "violated"' 'r["exit"]["holdfast"] == 97'
+	if gated; then is_refused "$3"; else is_undone "$3" "$2"; fi
 	unchanged project
 	leftovers=$(find . -name '.holdfast-*')
 	[ -z "$leftovers" ] || fail "left: $leftovers"
@@ -89,31 +111,34 @@ unchanged project
 # What was seen being written is a violation even when it was undone.
 guarded 97 'cp -p personas.toml /tmp/hf-$$; echo x >personas.toml
 	cat /tmp/hf-$$ >personas.toml; touch -r /tmp/hf-$$ personas.toml; rm /tmp/hf-$$'
-report 'v("personas.toml", "landed") == {True}'
+if gated; then wanted=False; else wanted=True; fi
+report "v('personas.toml', 'landed') == {$wanted}"
 unchanged project
 
-# Damage is kept, and the process tree ended at once: the sleep is not waited for.
-guarded 97 'echo precious >personas.toml; sleep 50; echo late >presets.toml'
-kept=$(grep -rl '^precious$' "$XDG_STATE_HOME/holdfast" | head -n 1)
-[ -n "$kept" ] || fail 'what was replaced is lost'
-[ "$(stat -c %a "$kept")" = 600 ] || fail 'a kept copy is not private'
-report 'len(r["violations"]) == 1'
+if ! gated; then
+	# Damage is kept, and the process tree ended at once: the sleep is not waited for.
+	guarded 97 'echo precious >personas.toml; sleep 50; echo late >presets.toml'
+	kept=$(grep -rl '^precious$' "$XDG_STATE_HOME/holdfast" | head -n 1)
+	[ -n "$kept" ] || fail 'what was replaced is lost'
+	[ "$(stat -c %a "$kept")" = 600 ] || fail 'a kept copy is not private'
+	report 'len(r["violations"]) == 1'
 
-# --keep-going puts back and goes on; the command's own status is told.
-expect 97 "$holdfast" run --keep-going --report "$dir/report.json" \
-	--protect '*.toml' --protect data/ -- sh -c '
-	echo x >personas.toml
-	i=0
-	until grep -q Personas personas.toml || [ $i = 100 ]; do
-		sleep 0.1; i=$((i + 1))
-	done
-	grep -q Personas personas.toml && echo "it is back"
-	rm presets.toml
-	exit 4'
-grep -q 'it is back' "$dir/out" || fail 'not put back while the command ran'
-said 'the command said 4'
-report 'len(r["violations"]) == 2' 'r["exit"]["command"]["code"] == 4'
-unchanged project
+	# --keep-going puts back and goes on; the command's own status is told.
+	expect 97 "$holdfast" run --gate off --keep-going --report "$dir/report.json" \
+		--protect '*.toml' --protect data/ -- sh -c '
+		echo x >personas.toml
+		i=0
+		until grep -q Personas personas.toml || [ $i = 100 ]; do
+			sleep 0.1; i=$((i + 1))
+		done
+		grep -q Personas personas.toml && echo "it is back"
+		rm presets.toml
+		exit 4'
+	grep -q 'it is back' "$dir/out" || fail 'not put back while the command ran'
+	said 'the command said 4'
+	report 'len(r["violations"]) == 2' 'r["exit"]["command"]["code"] == 4'
+	unchanged project
+fi
 
 # What SQLite shares memory by: one that stood there may come and go, a new one is
 # taken away.
@@ -128,8 +153,9 @@ report 'v("personas.toml-shm", "change") == {"added"}'
 unchanged project
 
 # An allowed change stays, is no violation, and is listed.
-expect 0 "$holdfast" run --allow presets.toml --report "$dir/report.json" \
-	--protect '*.toml' --protect data/ -- sh -c 'echo "a = 1" >presets.toml'
+expect 0 "$holdfast" run --gate "$gate" --allow presets.toml \
+	--report "$dir/report.json" --protect '*.toml' --protect data/ -- \
+	sh -c 'echo "a = 1" >presets.toml'
 report 'r["violations"] == []' 'any("presets.toml" in str(a) for a in r["allowed"])'
 [ "$(cat presets.toml)" = 'a = 1' ] || fail 'an allowed change was undone'
 for command in status verify; do
@@ -147,13 +173,13 @@ done
 cp -p "$dir/personas.toml" .
 
 # 97 may be the command's own: then a line says so, even under --quiet.
-expect 97 "$holdfast" run --quiet -- sh -c 'exit 97'
+expect 97 "$holdfast" run --gate "$gate" --quiet -- sh -c 'exit 97'
 said '^holdfast: .*97'
 
 # The log has their times in the one form of all JSON output, and nothing else of them
 # is changed.
 name=$(printf 'a "time":"1.000000002" \344.toml')
-expect 97 "$holdfast" run -- touch "$name"
+expect 97 "$holdfast" run --gate "$gate" -- touch "$name"
 expect 0 "$holdfast" log --json -n 1
 python3 - "$dir/out" <<'END' || fail 'the records of the log'
 import json, re, sys

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-# What the stories share.  A story sources this first and is given the program and
-# the directory of the test helpers.  It then stands in an empty directory, with the
-# user's state directory inside it.
+# What the stories share.  A story sources this first and is given the program, the
+# directory of the test helpers, and "require" if it is to be told with the gate.  It
+# then stands in an empty directory, with the user's state directory inside it.
 set -eu
 
 story=$(basename "$0" .sh)
 top=$(cd "$(dirname "$0")/../.." && pwd)
 holdfast=$1
 support=$2
+gate=${3:-off}
+gated() { [ "$gate" = require ]; }
 
 dir=$(mktemp -d /tmp/hf-e2e-XXXXXX)
 touch "$dir/.hf-e2e"	# clean_up removes nothing else
