@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Somebody swaps the root for a link all the while it is opened again: what it leads to is never written to.
 
+A gate would refuse the command that begins it.
+
     75-swapped-root.py HOLDFAST SUPPORT
 """
 import ctypes
@@ -55,7 +57,8 @@ def play(base):
     try:
         script = ("cd .. && mv project moved && mv decoy project && touch go;"
                   " until [ -e swapping ]; do sleep 0.01; done")
-        run = subprocess.run([HOLDFAST, "run", "--root", root, "--", "sh", "-c", script], cwd=root, timeout=60,
+        run = subprocess.run([HOLDFAST, "run", "--gate", "off", "--root", root, "--", "sh", "-c", script],
+                             cwd=root, timeout=60,
                              env=dict(os.environ, XDG_STATE_HOME=os.path.join(base, "state")),
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     finally:
