@@ -66,7 +66,7 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 			first = &deltas.items[i];
 	}
 	if (count == 0)
-		return hf_journal_settle(store, name, HF_OUTCOME_CLEAN, err);
+		return hf_journal_settle(store, name, HF_OUTCOME_DONE, err);
 
 	(void)hf_fail(err, HF_ERR_UNDECIDED,
 		      "cannot run: session %" PRIu64 " did not end, and '%s'%s "

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A run that goes on after damage; runs beside and inside each other; a run whose
-# processes all died.
+# A run that goes on after damage, which lands without the gate; what the policy has to
+# say about a run.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -10,23 +10,11 @@ for i in 1 2 3 4 5; do echo "data $i" >"project/data/$i.txt"; done
 remember project
 cd project
 
-# For the commands: wait until a condition holds.
-cat >"$dir/until.sh" <<'END'
-until_true()
-{
-	tries=0
-	until eval "$1"; do
-		tries=$((tries + 1))
-		[ $tries -lt 1000 ] || { echo "never: $1"; exit 9; }
-		sleep 0.02
-	done
-}
-END
 keep_going()	# STATUS SCRIPT
 {
-	expect "$1" "$holdfast" run --keep-going --report "$dir/report.json" \
+	expect "$1" "$holdfast" run --gate off --keep-going --report "$dir/report.json" \
 		--protect '*.toml' --protect data/ -- \
-		sh -c ". '$dir/until.sh'; $2"
+		sh -c ". '$top/tests/e2e/until.sh'; $2"
 }
 
 # One file, damaged again and again: each time it is put back while the command
@@ -89,8 +77,8 @@ report 'r["exit"]["command"]["code"] == 5' \
 unchanged project
 
 # What it may change is listed once, however often that was looked at.
-expect 97 "$holdfast" run --keep-going --report "$dir/report.json" \
-	--allow presets.toml -- sh -c ". '$dir/until.sh'; echo ok >presets.toml
+expect 97 "$holdfast" run --gate off --keep-going --report "$dir/report.json" \
+	--allow presets.toml -- sh -c ". '$top/tests/e2e/until.sh'; echo ok >presets.toml
 		for i in 1 2; do
 			echo damage >personas.toml
 			until_true 'grep -q Personas personas.toml'
@@ -108,35 +96,6 @@ keep_going 97 '
 	done
 	echo damage >data/5.txt
 	until_true "grep -q data data/5.txt"'
-unchanged project
-
-# A run inside a run is passed through: the run around it judges.
-sessions=$(find "$XDG_STATE_HOME" -path '*/sessions/*' | wc -l)
-expect 7 "$holdfast" run -- "$holdfast" run -- sh -c 'exit 7'
-expect 97 "$holdfast" run -- "$holdfast" run -- sh -c 'echo x >personas.toml; sleep 50'
-[ "$(find "$XDG_STATE_HOME" -path '*/sessions/*' | wc -l)" = $((sessions + 2)) ] ||
-	fail 'a run inside a run has a session of its own'
-# What was said to it is not used, and it says so.
-expect 7 "$holdfast" run -- "$holdfast" run --protect 'x*' --min-protected 99 \
-	--report "$dir/inner.json" --keep-going --root . -- sh -c 'exit 7'
-said '^holdfast: note: .*: --protect, --keep-going, --min-protected, --report$'
-[ ! -e "$dir/inner.json" ] || fail 'a run inside a run reports'
-expect 0 "$holdfast" run -- "$holdfast" run --quiet --protect 'x*' -- true
-silent 'a quiet run inside a run'
-expect 0 "$holdfast" run -- "$holdfast" run --root . --color never -- true
-silent 'nothing was unused'
-unchanged project
-
-# Two at once on one root: each has its own session and status.
-. "$dir/until.sh"
-"$holdfast" run -- sh -c ". '$dir/until.sh'; : >'$dir/first'
-	until_true \"[ -e '$dir/second' ]\"; exit 3" 2>"$dir/first.err" &
-first=$!
-until_true "[ -e '$dir/first' ]"
-expect 4 "$holdfast" run -- sh -c ": >'$dir/second'; exit 4"
-status=0
-wait $first || status=$?
-[ $status = 3 ] || fail "the first of two ended with $status"
 unchanged project
 
 # What the command leaves behind is waited for, when the policy says so.
@@ -190,42 +149,3 @@ rm holdfast.json allowed.sh other.sh
 cp -p "$top/fixtures/sample/personas.toml" "$top/fixtures/sample/presets.toml" .
 expect 0 "$holdfast" snapshot
 remember project
-
-# All of its processes die at once: the next run does not take the damage for what
-# is right, and says what to do.
-die()
-{
-	expect 137 "$holdfast" run -- sh -c '
-		guard=$PPID
-		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
-		echo damage >personas.toml
-		# Stopped first, so that none can act on the death of another, and
-		# none is missing in a list of children that change.
-		kill -STOP $front $guard
-		read -r children </proc/$front/task/$front/children
-		kill -STOP $children
-		# Front last: its end makes guard an orphan, which the kernel wakes.
-		kill -KILL $children $guard $front $$'
-}
-die
-[ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'
-expect 98 "$holdfast" run -- true
-said 'did not end' 'holdfast restore' 'holdfast snapshot'
-# What a restore had under a temporary name is swept, but not lost.
-echo half >.holdfast-0123456789abcdef
-mkdir .holdfast-0123456789abcde0
-expect 0 "$holdfast" restore
-unchanged project
-swept=$(find "$dir/state" -path '*/kept/*' -name .holdfast-0123456789abcdef)
-[ "$(cat "$swept")" = half ] || fail 'what stood under a temporary name is lost'
-expect 0 "$holdfast" run -- true
-die
-expect 98 "$holdfast" run -- true
-echo half >.holdfast-0123456789abcdef
-packs=$(find "$dir/state" -name packs)
-echo half >"$packs/.holdfast-0123456789abcdef"
-expect 0 "$holdfast" snapshot
-[ ! -e .holdfast-0123456789abcdef ] || fail 'a temporary name was left'
-[ ! -e "$packs/.holdfast-0123456789abcdef" ] || fail 'a part of a pack was left'
-expect 0 "$holdfast" run -- true
-[ "$(cat personas.toml)" = damage ] || fail 'what was accepted is gone'
