@@ -3,7 +3,7 @@
 """A Ctrl-C at any moment of a run: before the command exists it ends holdfast, while it runs it ends the command,
 and afterwards it is noted, not obeyed.  Whatever the moment, nothing is lost or left.
 
-    37-signals-in-phases.py HOLDFAST SUPPORT
+    37-signals-in-phases.py HOLDFAST SUPPORT [require]
 """
 import fcntl
 import glob
@@ -16,6 +16,7 @@ import tempfile
 import time
 
 HOLDFAST = os.path.abspath(sys.argv[1])
+GATE = sys.argv[3] if len(sys.argv) > 3 else "off"
 FILES = 200
 SIZE = 8192
 # Moments of a run that damages everything, from its start.
@@ -39,8 +40,8 @@ class Project:
     def start(self, script):
         """In a group of its own, as a shell with job control starts a job."""
         env = dict(os.environ, XDG_STATE_HOME=os.path.join(self.base, "state"))
-        return subprocess.Popen([HOLDFAST, "run", "--root", self.root, "--", "sh", "-c", script], cwd=self.root,
-                                env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        return subprocess.Popen([HOLDFAST, "run", "--gate", GATE, "--root", self.root, "--", "sh", "-c", script],
+                                cwd=self.root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, process_group=0)
 
     def left(self):
@@ -150,14 +151,17 @@ def while_it_runs(project):
 
 
 def at_every_moment(project):
-    """Damage to everything; signals all the way through the end of the command, the look and the restore."""
+    """Damage to everything; signals all the way through the end of the command, the look and the restore.  What is
+    refused ends nobody: with the gate it is a signal, at the same moments, that ends the command."""
     for moment in range(MOMENTS):
         if os.path.exists(project.mark):
             os.unlink(project.mark)
         what = "moment %d" % moment
-        process = project.start("trap '' INT; for f in *.toml; do echo bad >$f; done; : >%s; sleep 1000" %
+        process = project.start("trap '' INT; for f in *.toml; do echo bad >$f; done 2>/dev/null; : >%s; sleep 1000" %
                                 project.mark)
         wait_for("damage", lambda: os.path.exists(project.mark) or process.poll() is not None)
+        if GATE != "off":
+            os.kill(process.pid, signal.SIGTERM)
         time.sleep(moment * 0.04)
         for _ in range(3):
             try:

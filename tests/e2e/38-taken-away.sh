@@ -9,6 +9,8 @@ for i in 1 2 3; do echo "data $i" >"project/data/$i.txt"; done
 echo deep >project/data/deep/4.txt
 remember project
 cd project
+# What has landed ends the command; what is refused does not.
+if gated; then then=true; else then="sleep 1114$$"; fi
 
 # no_process WORD: none that was started with it lives.
 no_process()
@@ -26,10 +28,10 @@ done
 if [ -n "$own" ]; then
 	# The search for leaks itself needs /proc.
 	own="env ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 $own"
-	expect 97 $own "$holdfast" run -- sh -c "setsid sleep 1113$$ &
-		mount -t tmpfs none /proc; echo bad >personas.toml; sleep 1114$$"
+	expect 97 $own "$holdfast" run --gate "$gate" -- sh -c "setsid sleep 1113$$ &
+		mount -t tmpfs none /proc; echo bad >personas.toml; $then"
 	no_process "sleep 111[34]$$"
-	expect 3 $own "$holdfast" run --verbose -- sh -c "setsid sleep 1115$$ &
+	expect 3 $own "$holdfast" run --gate "$gate" --verbose -- sh -c "setsid sleep 1115$$ &
 		mount -t tmpfs none /proc; exit 3"
 	said 'ended a process the command left behind: '
 	no_process "sleep 1115$$"
@@ -48,11 +50,11 @@ if [ "$(id -u)" = 0 ]; then
 fi
 locked()	# STATUS SCRIPT
 {
-	expect "$1" $as "$holdfast" run --protect '*.toml' --protect data/ \
+	expect "$1" $as "$holdfast" run --gate "$gate" --protect '*.toml' --protect data/ \
 		--report "$dir/state/report.json" -- sh -c "$2"
 }
 locked 0 true
-locked 97 'echo bad >data/1.txt; chmod 0 data; sleep 60'
+locked 97 "echo bad >data/1.txt; chmod 0 data; $then"
 unchanged project
 locked 97 'echo bad >data/deep/4.txt; rm data/2.txt; chmod 0 data/deep data; exit 5'
 unchanged project
