@@ -136,11 +136,15 @@ said '^holdfast: cannot .*: [Nn]o space left'
 
 cat >"$dir/full-later.sh" <<'END'
 # Full when the damage is to be kept: nothing may be overwritten.
-"$1" run --store "$2/store" -- sh -c '
+"$1" run --gate "$3" --store "$2/store" -- sh -c '
 	dd if=/dev/zero of="$0/ballast" bs=4096 2>/dev/null
 	dd if=/dev/urandom of=presets.toml bs=1024 count=64 2>/dev/null' "$2"
 END
-run_in 1m 98 "$dir/full-later.sh" "$holdfast" "$dir/small"
+# What is refused needs no room.
+run_in 1m 97 "$dir/full-later.sh" "$holdfast" "$dir/small" require
+said '^holdfast: .*presets.toml' ' 0 files changed'
+unchanged project
+run_in 1m 98 "$dir/full-later.sh" "$holdfast" "$dir/small" off
 said '^holdfast: .*presets.toml' '^holdfast: hint: make room where the store lies' \
 	'^holdfast: note: the store lies in memory: .*gone.*--store DIR'
 [ "$(stat -c %s presets.toml)" = 65536 ] || fail 'replaced what it could not keep'
