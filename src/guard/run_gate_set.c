@@ -95,10 +95,11 @@ int hf_run_fill_set(const struct hf_run *run, struct hf_decide_set *set,
 		return rc;
 	set->refuses_updates =
 		project->policy.read_write_opens == HF_OPENS_REFUSE;
-	rc = add_above(run, set, project->root);
+	/* The store before what is above it: what is known already stays. */
+	rc = add_store(run, set);
+	if (rc == 0)
+		rc = add_above(run, set, project->root);
 	if (rc == 0)
 		rc = add_above(run, set, project->store.path);
-	if (rc == 0)
-		rc = add_store(run, set);
 	return rc < 0 ? hf_fail_memory(err) : 0;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The command removes or rewrites parts of the store: a clean end is none then, and
-# what can be put back still is.
+# The command removes or rewrites parts of the store.  With the gate it cannot;
+# without, a clean end is none then, and what can be put back still is.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -9,11 +9,28 @@ remember project
 cd project
 store=$dir/store
 
-# destroyed REGEX SCRIPT: with $0 the store; the tree stays right.
-destroyed()
+# defended SCRIPT: with $0 the store, of which nothing goes.
+defended()
 {
 	rm -rf "$store" "$dir/moved"
-	expect 98 "$holdfast" run --store "$store" -- sh -c "$2" "$store"
+	expect 97 "$holdfast" run --gate require --store "$store" \
+		--report "$dir/report.json" -- sh -c "$1" "$store"
+	said "^holdfast: '?$store.*: refused" 'exit 97'
+	report 'r["violations"]' 'not any(x["landed"] for x in r["violations"])' \
+		"{x['path'] for x in r['violations']} == {'$store'}" 'r["verified"] == 6'
+	unchanged project
+	expect 0 "$holdfast" restore --store "$store"
+	rm presets.toml
+	expect 0 "$holdfast" restore --store "$store"
+	unchanged project
+}
+
+# destroyed REGEX SCRIPT: the tree stays right.
+destroyed()
+{
+	defended "$2"
+	rm -rf "$store" "$dir/moved"
+	expect 98 "$holdfast" run --gate off --store "$store" -- sh -c "$2" "$store"
 	said "^holdfast: the store '$store' was damaged while the command ran: $1" \
 		'^holdfast: hint: ' 'exit 98'
 	unchanged project
@@ -30,15 +47,21 @@ destroyed 'snapshot 000001-' 'truncate -s 100 "$0"/snapshots/*'
 destroyed 'pack 000001' 'rm -rf "$0/packs"'
 destroyed 'pack 000001' 'echo x >>"$0/packs/000001.tar.zst"'
 
+defended 'rm "$0"/store.json; rm "$0"/lock; rmdir "$0"/kept'
+defended 'echo >>"$0/store.json"; chmod 644 "$0/lock"; mv "$0/kept" "$0/other"'
+
 # Written again as it was, or linked by a backup: no harm.
 rm -rf "$store"
-expect 0 "$holdfast" run --store "$store" -- sh -c \
+expect 0 "$holdfast" run --gate off --store "$store" -- sh -c \
 	'for f in "$0"/snapshots/*; do cp -p "$f" x && mv x "$f" || exit 1; done
 	cp -al "$0" "$0/../linked"' "$store"
+rm -rf "$dir/linked"
+expect 0 "$holdfast" run --gate require --store "$store" -- \
+	cp -al "$store" "$dir/linked"
 
 # What is not needed from the store is put back, what is lost is named.
 rm -rf "$store"
-expect 98 "$holdfast" run --store "$store" -- sh -c \
+expect 98 "$holdfast" run --gate off --store "$store" -- sh -c \
 	'chmod 604 personas.toml; echo >presets.toml; rm -rf "$0/packs"' "$store"
 said "^holdfast: the store '$store' was damaged" 'presets.toml.*missing'
 [ "$(stat -c %a personas.toml)" != 604 ] || fail 'what could be put back is not'
@@ -49,7 +72,7 @@ rm -rf "$store"
 cp -a . "$dir/whole"
 gone()
 {
-	expect 98 "$holdfast" run --store "$store" --report "$dir/report.json" -- \
+	expect 98 "$holdfast" run --gate off --store "$store" --report "$dir/report.json" -- \
 		sh -c "$1" "$store"
 	said '^holdfast: hint: what the store held is gone, unless it was moved: ' "$2"
 	sed '/^holdfast: what a run changes/d' "$dir/err" >"$dir/end"
