@@ -10,9 +10,9 @@ cd project
 store=$dir/store
 
 # --quiet wins over --verbose, in the first run as in all others.
-expect 0 "$holdfast" run -qv --store "$store" -- true
+expect 0 "$holdfast" run -qv --gate "$gate" --store "$store" -- true
 silent 'a quiet first run'
-expect 0 "$holdfast" run -vq --store "$store" -- true
+expect 0 "$holdfast" run -vq --gate "$gate" --store "$store" -- true
 silent 'a quiet run'
 rm -rf "$store"
 
@@ -32,7 +32,11 @@ traces()
 }
 
 # A word for pgrep in the command line of holdfast and of the command.
-marked() { expect "$1" "$holdfast" run --store "$store" -- sh -c "$2" "$dir/project-marker"; }
+marked()
+{
+	expect "$1" "$holdfast" run --gate "$gate" --store "$store" -- \
+		sh -c "$2" "$dir/project-marker"
+}
 
 marked 0 true			# the first one speaks
 traces 'the first run'
@@ -52,19 +56,21 @@ marked 0 "sleep 1000.$$ & setsid sleep 1001.$$ & (trap '' TERM; sleep 1002.$$) &
 traces 'with leftovers'
 ! pgrep -fx "sleep 100[0-9].$$" >/dev/null || fail 'a process was left behind'
 
-marked 97 "echo x >personas.toml; sleep 1003.$$"
+# What has landed ends the command; what is refused does not.
+if gated; then then=true; else then="sleep 1003.$$"; fi
+marked 97 "echo x >personas.toml; $then"
 traces 'a violation'
 ! pgrep -fx "sleep 1003.$$" >/dev/null || fail 'the command outlived its violation'
 marked 97 'rm -f ./*.toml'
 traces 'a large violation'
-expect 127 "$holdfast" run --store "$store" -- "$dir/project-marker"
+expect 127 "$holdfast" run --gate "$gate" --store "$store" -- "$dir/project-marker"
 traces 'no command'
 marked 143 'kill -TERM $$'
 traces 'a signal'
 
 # A slow reader or none: nothing waits for the report of a run.
 status=0
-"$holdfast" run --store "$store" -- sh -c 'echo x >personas.toml' 2>&- >&- <&- ||
+"$holdfast" run --gate "$gate" --store "$store" -- sh -c 'echo x >personas.toml' 2>&- >&- <&- ||
 	status=$?
 [ $status = 97 ] || fail "without standard descriptors: $status"
 traces 'without standard descriptors'
