@@ -43,7 +43,7 @@ one 125 "'/dev/full': No space left on device" --report /dev/full -- false
 one 125 "'fd:9': No space left on device" --report fd:9 -- true 9>/dev/full
 one 125 "'../r': Is a directory" --report ../r -- sh -c 'rm ../r; mkdir ../r'
 rmdir ../r
-expect 97 "$holdfast" run --report /dev/full -- sh -c 'echo x >presets.toml'
+expect 97 "$holdfast" run --gate off --report /dev/full -- sh -c 'echo x >presets.toml'
 said "^holdfast: cannot write the report to '/dev/full'" 'exit 97'
 unchanged project
 
@@ -104,7 +104,7 @@ instead()
 	[ "$(grep -cv '^holdfast: hint: ' "$dir/err")" = 1 ] || fail "one line: $*"
 }
 echo '{ "protekt": [] }' >../policy.json
-instead 'the gate is required' --gate require -- true
+instead 'nothing is protected' --protect nothing -- true
 instead 'protekt' --config ../policy.json -- true
 instead 'nonexist' --root "$dir/nonexist" -- true
 grep -q '"root": null' ../r || fail 'a root'
@@ -113,14 +113,24 @@ instead 'no command'
 : >../r
 expect 125 "$holdfast" run --report ../r --root "$dir/nonexist" -- true
 whole ../r error
-"$holdfast" run --report fd:9 --gate require -- true 9>../r 2>../err && fail 'gate'
+"$holdfast" run --report fd:9 --protect nothing -- true 9>../r 2>../err && fail 'started'
 whole ../r error
+# There is one gate a process: below another root's it cannot be required.
+mkdir ../around
+echo 'a = 1' >../around/a.toml
+(cd ../around && expect 125 "$holdfast" run --gate require -- "$holdfast" run \
+	--gate require --root "$dir/project" --report "$dir/r" -- touch "$dir/started") || exit 1
+said '^holdfast: cannot run: the gate is required, and ' \
+	"^holdfast: hint: .*: holdfast doctor --root $dir/project; "
+[ ! -e "$dir/started" ] || fail 'started without the gate'
+whole ../r error
+grep -q '"error": ".*the gate is required' ../r || fail 'the report: no gate'
 # What may be protected, or is nobody's report, stays.
 for option in --root=../nonexist --config=../policy.json; do
 	expect 125 "$holdfast" run --report presets.toml "$option" -- true
 	said "^holdfast: cannot write the report to 'presets.toml': it is no earlier report"
 done
-expect 125 "$holdfast" run --report presets.toml --gate require -- true
+expect 125 "$holdfast" run --report presets.toml --min-protected 7 -- true
 said "the name is protected by"
 expect 125 "$holdfast" run --report ../none --root ../nonexist --dry-run -- true
 [ ! -s ../none ] || fail 'a dry run wrote a report'
