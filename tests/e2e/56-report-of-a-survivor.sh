@@ -10,8 +10,8 @@ echo 'a = 1' >"project/$name"
 remember project
 cd project
 
-# Each is damaged and put back twice, and kept; then guard, the parent of the
-# command, is killed, and front reports.
+# Each is damaged and put back twice, and kept, or refused twice; then guard, the
+# parent of the command, is killed, and front reports.
 cat >"$dir/command.sh" <<'END_OF_COMMAND'
 for i in 1 2; do
 	echo damage >personas.toml
@@ -28,18 +28,28 @@ date +%s.%N >"$2"
 kill -KILL $PPID
 sleep 60
 END_OF_COMMAND
-expect 97 "$holdfast" run --keep-going --report "$dir/report.json" -- \
+expect 97 "$holdfast" run --gate "$gate" --keep-going --report "$dir/report.json" -- \
 	sh "$dir/command.sh" "$name" "$dir/killed"
 [ -e "$dir/killed" ] || fail 'the command did not come to its end'
 unchanged project
 report 'len(r["violations"]) == 2' \
 	'{x["path_bytes"] for x in r["violations"]} == {None, "Yf8udG9tbA=="}' \
-	'all(x["before"]["kind"] == "file" for x in r["violations"])' \
-	'all(x["after"]["size"] == 7 for x in r["violations"])' \
-	'all(x["change"] == "content" for x in r["violations"])' \
-	'all(2 <= x["count"] < 5 for x in r["violations"])' \
-	'all(x["kept"].startswith("kept/") for x in r["violations"])' \
-	'all("undo" in x["fix"] for x in r["violations"])'
+	'all(x["before"]["kind"] == "file" for x in r["violations"])'
+if gated; then
+	report 'not any(x["landed"] for x in r["violations"])' \
+		'all(x["change"] == "none" for x in r["violations"])' \
+		'all(x["operation"] == "openat" for x in r["violations"])' \
+		'all(x["count"] == 2 for x in r["violations"])' \
+		'all(x["kept"] is None for x in r["violations"])' \
+		'r["verified"] == 7'
+else
+	report 'all(x["landed"] for x in r["violations"])' \
+		'all(x["after"]["size"] == 7 for x in r["violations"])' \
+		'all(x["change"] == "content" for x in r["violations"])' \
+		'all(2 <= x["count"] < 5 for x in r["violations"])' \
+		'all(x["kept"].startswith("kept/") for x in r["violations"])' \
+		'all("undo" in x["fix"] for x in r["violations"])'
+fi
 python3 - "$dir/report.json" "$dir/killed" <<'END_OF_CHECK' || fail 'another time'
 import datetime, json, sys
 report = json.load(open(sys.argv[1]))

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Files outside the root are put back in their place; links lead nowhere else.
+# Files outside the root are put back in their place, or nothing happens to them with
+# the gate; links lead nowhere else.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -16,7 +17,7 @@ guard()
 {
 	wanted=$1
 	shift
-	expect "$wanted" "$holdfast" run --report "$dir/report.json" \
+	expect "$wanted" "$holdfast" run --gate "$gate" --report "$dir/report.json" \
 		--protect '*.toml' --protect "$dir/outside/app/settings.toml" \
 		--protect "$dir/outside/app/themes/" -- sh -c "$@"
 }
@@ -24,7 +25,9 @@ guard()
 guard 0 true
 report 'r["protected"] >= 8'
 guard 97 'echo "colour = 2" >"$0/settings.toml"' "$dir/outside/app"
-report "v('$dir/outside/app/settings.toml', 'change') == {'content'}"
+if gated; then wanted=none; else wanted=content; fi
+report "v('$dir/outside/app/settings.toml', 'change') == {'$wanted'}" \
+	"v('$dir/outside/app/settings.toml', 'landed') == {$(gated && echo False || echo True)}"
 said "$dir/outside/app/settings.toml"
 unchanged project
 unchanged outside
@@ -53,9 +56,10 @@ unchanged outside
 # A parent swapped for a link: the restore must not write where it leads.
 mkdir "$dir/trap"
 echo 'trapped' >"$dir/trap/settings.toml"
-guard 97 'mv "$0/app" "$0/app.old"; ln -s "$1/trap" "$0/app"' "$dir/outside" "$dir"
+guard 97 'mv "$0/app" "$0/app.old"; ln -sT "$1/trap" "$0/app"' "$dir/outside" "$dir"
 [ "$(cat "$dir/trap/settings.toml")" = trapped ] || fail 'wrote through the link'
 [ "$(cat "$dir/outside/app/settings.toml")" = 'colour = 1' ] || fail 'not put back'
+[ -d "$dir/outside/app.old" ] || gated || fail 'what was moved away is gone'
 rm -rf "$dir/outside/app.old"
 unchanged project
 unchanged outside
@@ -63,9 +67,9 @@ unchanged outside
 # A protected link is protected itself, its target is not.
 ln -s "$dir/outside/victim.txt" link.toml
 remember project
-expect 0 "$holdfast" run -- sh -c 'echo changed >"$0"' "$dir/outside/victim.txt"
+expect 0 "$holdfast" run --gate "$gate" -- sh -c 'echo changed >"$0"' "$dir/outside/victim.txt"
 said '^holdfast: note: .*link.toml' || true
-expect 97 "$holdfast" run -- sh -c 'rm link.toml; echo x >link.toml'
+expect 97 "$holdfast" run --gate "$gate" -- sh -c 'rm link.toml && echo x >link.toml'
 [ "$(readlink link.toml)" = "$dir/outside/victim.txt" ] || fail 'another link'
 [ "$(cat "$dir/outside/victim.txt")" = changed ] || fail 'restored through a link'
 
@@ -73,10 +77,10 @@ expect 97 "$holdfast" run -- sh -c 'rm link.toml; echo x >link.toml'
 mkdir "$dir/project/sub"
 echo 'a = 1' >"$dir/project/sub/a.toml"
 store=$dir/project/.store
-expect 0 "$holdfast" run --store "$store" --protect '**' -- true
-expect 0 "$holdfast" run --store "$store" --protect '**' -- true
+expect 0 "$holdfast" run --gate "$gate" --store "$store" --protect '**' -- true
+expect 0 "$holdfast" run --gate "$gate" --store "$store" --protect '**' -- true
 silent 'an unchanged tree with its store in it'
-expect 97 "$holdfast" run --store "$store" --protect '**' -- rm -r sub
+expect 97 "$holdfast" run --gate "$gate" --store "$store" --protect '**' -- rm -r sub
 [ -e sub/a.toml ] || fail 'not put back'
 
 # A folder of the project that is called like the one for files from outside.
