@@ -31,6 +31,7 @@ def test_loops():
 def test_starts_another():
     import subprocess
     subprocess.run(["sh", "-c", ": >personas.toml"])
+    subprocess.run(["/bin/sh", "-c", ": >credentials.toml"], env={})
 
 def test_comes_after():
     open("../tmp/after", "w").close()
@@ -95,12 +96,15 @@ def loops_and_children(place):
     place.untouched()
     loop = run.of("presets.toml")
     child = run.of("personas.toml")
+    bare = run.of("credentials.toml")
     run.check(one_violation=len(loop) == 1, five_thousand=loop and loop[0]["count"] == 5000,
               by_the_loop=loop and loop[0]["test"] == "test_it.py::test_loops (call)",
               exact=loop and loop[0]["test_certainty"] == "exact", one_of_the_child=len(child) == 1,
               by_its_test=child and child[0]["test"] == "test_it.py::test_starts_another (call)",
               by_the_shell=child and child[0]["process"]["comm"] == "sh",
               started_by_python=child and "pytest" in child[0]["process"]["parents"][0]["argv"],
+              of_its_parent_without_environment=[(one["test"], one["test_certainty"]) for one in bare] ==
+              [("test_it.py::test_starts_another (call)", "near")],
               went_on=os.path.exists(place.path("tmp", "after")))
     run.said("5,000 times")
 

@@ -18,7 +18,7 @@ PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.execu
 FILES = ("credentials.toml", "manual_slop.toml", "manual_slop_history.toml", "personas.toml", "presets.toml",
          "tool_presets.toml")
 USER = 1000
-LIMIT = 60
+LIMIT = 30
 SKIP = 77
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -63,7 +63,12 @@ class Run:
             file.write(b"go\n")
 
     def end(self):
-        self.out, self.err = self.process.communicate(timeout=LIMIT)
+        try:
+            self.out, self.err = self.process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired as late:
+            self.process.kill()
+            self.process.communicate()
+            raise Wrong("does not end: %s" % late) from late
         self.status = self.process.returncode
         try:
             with open(self.place.path("report.json"), encoding="utf-8") as file:
@@ -120,7 +125,7 @@ class Place:
         for name in FILES:
             shutil.copy2(os.path.join(SAMPLE, name), self.root)
         os.chmod(self.file("credentials.toml"), 0o600)
-        for name in ("up", "down"):
+        for name in ("up", "down", "never"):
             os.mkfifo(self.path(name))
         self.give(self.base)
         self.saved = None
