@@ -273,6 +273,7 @@ int hf_decide_set_fill(struct hf_decide_set *set, const struct hf_tree *tree,
 	set->tree = tree;
 	set->policy = policy;
 	set->argv = argv;
+	set->refuses_updates = policy->read_write_opens == HF_OPENS_REFUSE;
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct hf_entry *const entry = &tree->entries[i];
 
