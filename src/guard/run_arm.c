@@ -239,6 +239,7 @@ int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 	struct hf_run *const run = context;
 	const struct hf_session_observer *const observer =
 		run->options->observer;
+	struct hf_session *const session = &run->session;
 	int rc;
 
 	watch_all(run);
@@ -251,11 +252,11 @@ int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 	rc = hf_run_arm_gate(run, job, err);
 	if (rc < 0)
 		return rc;
-	if ((!run->session.is_watch_complete ||
-	     run->session.gate == HF_LAYER_UNAVAILABLE) &&
+	if ((!session->is_watch_complete ||
+	     session->gate == HF_LAYER_UNAVAILABLE) &&
 	    observer && observer->degraded) {
-		run->session.is_watch_told = true;
-		observer->degraded(observer->context, &run->session);
+		session->is_watch_told = !session->is_watch_complete;
+		observer->degraded(observer->context, session);
 	}
 	return 0;
 }
