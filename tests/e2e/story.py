@@ -263,8 +263,9 @@ def tell(*stories, as_root=()):
             place = Place(user)
             try:
                 story(place)
-            except Wrong as error:
-                wrong.append("%s, %s: %s" % (story.__name__, user or pwd.getpwuid(place.uid).pw_name, error))
+            except (Wrong, AssertionError, LookupError, OSError, subprocess.SubprocessError) as error:
+                wrong.append("%s, %s: %s" % (story.__name__, user or pwd.getpwuid(place.uid).pw_name,
+                                                error if isinstance(error, Wrong) else repr(error)))
             finally:
                 left = place.done()
             if left:
