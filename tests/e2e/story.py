@@ -235,6 +235,10 @@ class Place:
         return left
 
 
+def too_long(_signal, _frame):
+    raise TimeoutError("it does not end")
+
+
 def has_gate():
     place = Place(None)
     try:
@@ -251,6 +255,7 @@ def users():
 def tell(*stories, as_root=()):
     """Each in a place of its own, as every user; those as_root only by root."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGALRM, too_long)
     os.umask(0o022)
     if not has_gate():
         skip("there is no gate here")
@@ -261,12 +266,14 @@ def tell(*stories, as_root=()):
             if chosen and story.__name__ not in chosen:
                 continue
             place = Place(user)
+            signal.alarm(LIMIT)
             try:
                 story(place)
             except (Wrong, AssertionError, LookupError, OSError, subprocess.SubprocessError) as error:
                 wrong.append("%s, %s: %s" % (story.__name__, user or pwd.getpwuid(place.uid).pw_name,
                                                 error if isinstance(error, Wrong) else repr(error)))
             finally:
+                signal.alarm(0)
                 left = place.done()
             if left:
                 wrong.append("%s: processes left: %s" % (story.__name__, left))
