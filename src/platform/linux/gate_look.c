@@ -140,6 +140,14 @@ static int look(struct hf_gate_question *question, struct gate_path *path,
 	return path->walk.object_rc;
 }
 
+/* A slash behind the name of what is no directory: no call gets there. */
+static int rc_of_object(const struct hf_gate_place *place)
+{
+	return place->wants_directory && place->object.kind != HF_KIND_DIRECTORY
+		       ? -ENOTDIR
+		       : 0;
+}
+
 static void learn_name(struct hf_gate_question *question, size_t index)
 {
 	struct hf_gate_place *const place = &question->call.places[index];
@@ -153,8 +161,8 @@ static void learn_name(struct hf_gate_question *question, size_t index)
 	/* One look for both, where no link is to be followed. */
 	if (!S_ISLNK(found.st_mode) || !path->follows) {
 		place->known |= HF_GATE_FACT_OBJECT;
-		place->object_rc = 0;
 		place->object = place->name;
+		place->object_rc = rc_of_object(place);
 	}
 }
 
@@ -206,11 +214,10 @@ static void learn_object(struct hf_gate_question *question, size_t index)
 			? look_by_handle(question, &found)
 			: look(question, path,
 			       path->follows || path->is_descriptor, &found);
-	if (place->object_rc == 0)
-		gate_to_stat(&found, &place->object);
-	if (place->object_rc == 0 && place->wants_directory &&
-	    place->object.kind != HF_KIND_DIRECTORY)
-		place->object_rc = -ENOTDIR;
+	if (place->object_rc < 0)
+		return;
+	gate_to_stat(&found, &place->object);
+	place->object_rc = rc_of_object(place);
 }
 
 /* The directory of the name, through the path in front of it. */
