@@ -6,6 +6,7 @@
 #include "guard/decide_internal.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define SET_IDS	      06000u /* set-user-ID and set-group-ID */
 
@@ -28,6 +29,14 @@ bool decide_is_guarded(const struct hf_entry *entry)
 /* -- refusing ---------------------------------------------------------------
  */
 
+struct hf_target *decide_target(struct hf_decision *decision, const char *path)
+{
+	for (size_t i = 0; i < decision->target_count; i++)
+		if (strcmp(decision->targets[i].path, path) == 0)
+			return &decision->targets[i];
+	return NULL;
+}
+
 /* Not where the system would not have let the caller do it either. */
 enum hf_verdict decide_refuse_as(const struct decider *decider, size_t place,
 				 const char *path, const char *rule,
@@ -39,7 +48,8 @@ enum hf_verdict decide_refuse_as(const struct decider *decider, size_t place,
 		return HF_VERDICT_ASK;
 	if (!decider->call->places[place].is_permitted)
 		return HF_VERDICT_PASS;
-	if (decision->target_count < HF_TARGETS_MAX)
+	if (!decide_target(decision, path) &&
+	    decision->target_count < HF_TARGETS_MAX)
 		decision->targets[decision->target_count++] =
 			(struct hf_target){
 				.path = path,

@@ -26,6 +26,9 @@ bool decide_knows(const struct decider *decider, size_t place,
 		  enum hf_gate_fact fact);
 /* Must it stay as it is? */
 bool decide_is_guarded(const struct hf_entry *entry);
+/* What is refused already; NULL when it is not.  An exchange takes a name and
+ * gives it to something else, which is one loss. */
+struct hf_target *decide_target(struct hf_decision *decision, const char *path);
 /* Refuse, unless the system would not let the caller do it either. */
 enum hf_verdict decide_refuse_as(const struct decider *decider, size_t place,
 				 const char *path, const char *rule,

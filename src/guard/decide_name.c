@@ -211,6 +211,7 @@ static enum hf_verdict take_directory(const struct decider *decider,
 	const struct hf_gate_place *const place = &decider->call->places[index];
 	const struct hf_known *const known = hf_decide_set_find(
 		decider->set, place->name.dev, place->name.ino);
+	struct hf_target *target;
 	enum hf_verdict verdict;
 
 	if (!known || !known->is_directory)
@@ -223,9 +224,9 @@ static enum hf_verdict take_directory(const struct decider *decider,
 	verdict = decide_refuse_as(decider, index, known->path,
 				   known->entry ? known->entry->rule : "",
 				   known->entry);
-	if (verdict == HF_VERDICT_REFUSE)
-		decider->decision->targets[decider->decision->target_count - 1]
-			.takes_all = true;
+	target = decide_target(decider->decision, known->path);
+	if (verdict == HF_VERDICT_REFUSE && target)
+		target->takes_all = true;
 	return verdict;
 }
 
@@ -250,18 +251,12 @@ static bool knows_rename(const struct decider *decider)
 	       decide_knows(decider, 1, HF_GATE_FACT_EMPTY);
 }
 
-/* One that asks goes first, then one that refuses; all that do are named. */
-static enum hf_verdict worst_of(enum hf_verdict a, enum hf_verdict b,
-				enum hf_verdict c, enum hf_verdict d)
+/* One that asks goes first, then one that refuses. */
+static enum hf_verdict worse_of(enum hf_verdict a, enum hf_verdict b)
 {
-	const enum hf_verdict all[] = {a, b, c, d};
-	enum hf_verdict worst = HF_VERDICT_PASS;
-
-	for (size_t i = 0; i < HF_COUNT(all); i++)
-		if (all[i] == HF_VERDICT_ASK ||
-		    (all[i] == HF_VERDICT_REFUSE && worst != HF_VERDICT_ASK))
-			worst = all[i];
-	return worst;
+	if (a == HF_VERDICT_ASK || b == HF_VERDICT_ASK)
+		return HF_VERDICT_ASK;
+	return a == HF_VERDICT_REFUSE ? a : b;
 }
 
 enum hf_verdict decide_rename(const struct decider *decider)
@@ -270,6 +265,7 @@ enum hf_verdict decide_rename(const struct decider *decider)
 	const struct hf_gate_place *const from = &call->places[0];
 	const struct hf_gate_place *const to = &call->places[1];
 	const bool exchanges = call->flags & HF_GATE_EXCHANGES;
+	enum hf_verdict verdict;
 
 	if (from->last[0] == '\0' ||
 	    to->last[0] == '\0' ||
@@ -282,14 +278,20 @@ enum hf_verdict decide_rename(const struct decider *decider)
 	    (!exchanges && to->name_rc == 0 &&
 	     to->name.kind == HF_KIND_DIRECTORY && !to->is_empty))
 		return HF_VERDICT_PASS;
-	return worst_of(take_either(decider, 0),
-			exchanges ? take_either(decider, 1) : HF_VERDICT_PASS,
-			decide_place_name(decider, 1,
-					  from->name.kind == HF_KIND_DIRECTORY),
-			exchanges ? decide_place_name(decider, 0,
-						      to->name.kind ==
-							      HF_KIND_DIRECTORY)
-				  : HF_VERDICT_PASS);
+	/* All that is lost is named. */
+	verdict = take_either(decider, 0);
+	if (exchanges)
+		verdict = worse_of(verdict, take_either(decider, 1));
+	verdict =
+		worse_of(verdict, decide_place_name(decider, 1,
+						    from->name.kind ==
+							    HF_KIND_DIRECTORY));
+	if (exchanges)
+		verdict = worse_of(
+			verdict,
+			decide_place_name(decider, 0,
+					  to->name.kind == HF_KIND_DIRECTORY));
+	return verdict;
 }
 
 /* One more name of a protected file. */
@@ -322,12 +324,14 @@ enum hf_verdict decide_link(const struct decider *decider)
 	if (to->last[0] == '\0' || to->wants_directory)
 		return HF_VERDICT_PASS;
 	if (!decide_knows(decider, 1, HF_GATE_FACT_NAME) ||
+	    !decide_knows(decider, 0, HF_GATE_FACT_NAME) ||
 	    !decide_knows(decider, 0, HF_GATE_FACT_OBJECT))
 		return HF_VERDICT_ASK;
 	if (to->name_rc != -ENOENT || from->object_rc < 0 ||
 	    from->object.kind == HF_KIND_DIRECTORY)
 		return HF_VERDICT_PASS;
-	if (from->last[0] != '\0') {
+	/* A link that is followed may lead out of its file system. */
+	if (from->last[0] != '\0' && from->name.ino == from->object.ino) {
 		if (!decide_knows(decider, 0, HF_GATE_FACT_PARENT) ||
 		    !decide_knows(decider, 1, HF_GATE_FACT_PARENT))
 			return HF_VERDICT_ASK;
