@@ -325,6 +325,5 @@ void hf_decide_set_done(struct hf_decide_set *set)
 	hf_free_pointee(&set->names);
 	hf_free_pointee(&set->globs);
 	hf_arena_done(&set->arena);
-	set->known_size = 0;
-	set->name_size = 0;
+	*set = (struct hf_decide_set)HF_DECIDE_SET_INIT;
 }
