@@ -174,7 +174,7 @@ static int take_socket(struct hf_gate_question *question)
 
 	if (question->shape->dir[0]) {
 		words[1] = gate_argument(question, 2);
-		words[2] = gate_argument(question, 3);
+		words[2] = (uint32_t)gate_argument(question, 3);
 	} else {
 		uint32_t given[3];
 

@@ -105,8 +105,11 @@ int gate_take_flags(struct hf_gate_question *question)
 {
 	const struct gate_shape *const shape = question->shape;
 
+	/* An int, or no more of it is used: what stands above, the kernel does
+	 * not see. */
 	question->flags =
-		shape->flags ? gate_argument(question, shape->flags) : 0;
+		shape->flags ? (uint32_t)gate_argument(question, shape->flags)
+			     : 0;
 	switch (shape->operation) {
 	case HF_GATE_OPEN:
 		return take_open_flags(question);
