@@ -43,6 +43,9 @@ static bool is_doubtful(const struct hf_gate_question *question,
 	if (question->is_close || question->resolve ||
 	    question->gate->has_other_views)
 		return true;
+	/* With what leads to it, it is no path any more. */
+	if ((size_t)(text - path->begin) + path->len + 1 >= PATH_MAX)
+		return true;
 	/* One component leads nowhere but by a link. */
 	if (path->last == text)
 		return false;
