@@ -73,6 +73,9 @@ static int judge(void *context, struct hf_gate_question *question)
 		keep_place(&call->places[i], &seen->places[i]);
 	}
 	seen->call = *call;
+	if (gated->lets_mount &&
+	    (gated->shared->mark == 0 || call->operation == HF_GATE_MOUNT))
+		return 0;
 	if (!gated->copies || call->operation != HF_GATE_LINK)
 		return gated->answer;
 	seen->copy_rc = hf_gate_copy(question, &seen->copy);

@@ -50,8 +50,9 @@ struct hf_gated {
 	char *dir;
 	int dir_fd;
 	int proc_fd;
-	int answer;  /* errno; 0: goes on */
-	bool copies; /* links become copies */
+	int answer;	 /* errno; 0: goes on */
+	bool lets_mount; /* mounts go on, and all under mark 0 */
+	bool copies;	 /* links become copies */
 	struct hf_gated_shared *shared;
 	struct hf_gated_call calls[HF_GATED_MAX];
 };
