@@ -411,10 +411,6 @@ static void open_mounted(struct hf_gated *child)
 	hf_gated_need(mount("d", "bare", NULL, MS_BIND, NULL) == 0, "bind");
 	open_as(child, 1, "bare/g", "d/g", "d");
 	open_as(child, 2, absolute, "f", ".");
-	hf_gated_mark(child, 0);
-	hf_gated_need(mount("none", "bare", "tmpfs", 0, NULL) == 0 &&
-			      symlink("../f", "bare/out") == 0,
-		      "tmpfs");
 	open_as(child, 3, "bare/../f", "f", ".");
 	open_as(child, 4, "bare/out", "f", ".");
 }
@@ -423,6 +419,8 @@ Test(gate_path, of_other_mounts)
 {
 	if (!can_unshare())
 		hf_skip(teardown, "no namespace of its own");
+	/* Seen in the directory that is mounted over another. */
+	cr_assert_eq(symlink("../f", "d/out"), 0);
 	gated.lets_mount = true;
 	hf_gated_run(&gated, open_mounted);
 	expect_views(1, 4);
