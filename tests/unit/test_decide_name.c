@@ -277,9 +277,10 @@ static const struct hf_decided_row mounted[] = {
 	ROW("by somebody who may not", MOUNT, 0, {"data"}, PASS, NULL, 2,
 	    .is_denied = true),
 	/* Nothing is mounted there: it fails by itself. */
-	ROW("nothing off", UNMOUNT, 0, {"data"}, PASS, NULL, 2),
+	ROW("nothing off", UNMOUNT, 0, {"data"}, PASS, NULL, 2,
+	    .is_same = true),
 	ROW("off what is above", UNMOUNT, 0, {"/tmp"}, REFUSE, "/tmp ()", 3),
-	ROW("off where one stands", UNMOUNT, 0, {":/tmp"}, PASS, NULL, 1),
+	ROW("off where one stands", UNMOUNT, 0, {":/tmp"}, REFUSE, "/tmp ()", 3),
 	ROW("off nobody's", UNMOUNT, 0, {"other"}, PASS, NULL, 1),
 };
 

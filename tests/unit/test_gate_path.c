@@ -105,7 +105,7 @@ static const struct row {
 	 .wants_directory = true},
 	{"a slash behind a file", AT_FDCWD, "f/", "f", "f", ".",
 	 .wants_directory = true, .object_rc = -ENOTDIR},
-	{"a slash behind a link", AT_FDCWD, "dirlink/", "dirlink", "d", ".",
+	{"a slash behind a link", AT_FDCWD, "dirlink/", "d", "d", ".",
 	 .wants_directory = true},
 	{"a link", AT_FDCWD, "link", "link", "f", ".", .name_rc = 0},
 	{"through a link", AT_FDCWD, "dirlink/g", "g", "d/g", "d",
