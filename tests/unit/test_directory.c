@@ -132,3 +132,27 @@ Test(directory, of_no_directory)
 	cr_expect_null(directory);
 	cr_expect_eq(hf_open_descriptors(), before);
 }
+
+Test(directory, tells_the_number_of_each_name)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	const char *name;
+	enum hf_kind kind;
+	unsigned count = 0;
+
+	hf_put_file(top_fd, "a", "");
+	hf_put_file(top_fd, "b", "");
+	cr_assert_eq(mkdirat(top_fd, "c", 0700), 0);
+	cr_assert_eq(symlinkat("a", top_fd, "d"), 0);
+	cr_assert_eq(hf_directory_open(top_fd, &directory), 0);
+	while (hf_directory_next(directory, &name, &kind) > 0) {
+		struct stat found;
+
+		cr_assert_eq(fstatat(top_fd, name, &found, AT_SYMLINK_NOFOLLOW),
+			     0);
+		cr_expect_eq(hf_directory_inode(directory), found.st_ino, "%s",
+			     name);
+		count++;
+	}
+	cr_expect_eq(count, 4);
+}

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -214,4 +215,55 @@ Test(system, two_threads)
 	hf_mutex_free(&shared.mutex);
 	hf_mutex_free(&shared.mutex);
 	cr_expect_null(shared.mutex);
+}
+
+/* -- bells -------------------------------------------------------------------- */
+
+static bool is_heard(const struct hf_bell *bell)
+{
+	struct pollfd fd = {.fd = hf_bell_fd(bell), .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+Test(system, a_bell_is_heard_until_it_is_silenced)
+{
+	const int before = hf_open_descriptors();
+	struct hf_bell *bell = NULL;
+
+	cr_assert_eq(hf_bell_new(&bell), 0);
+	cr_expect_not(is_heard(bell));
+	hf_bell_silence(bell);
+	cr_expect_not(is_heard(bell), "silencing is no ringing");
+	/* However often it was rung, and nobody waits for a listener. */
+	for (unsigned i = 0; i < 100000; i++)
+		hf_bell_ring(bell);
+	cr_expect(is_heard(bell));
+	cr_expect(is_heard(bell), "hearing does not silence it");
+	hf_bell_silence(bell);
+	cr_expect_not(is_heard(bell));
+	hf_bell_ring(bell);
+	cr_expect(is_heard(bell));
+	hf_bell_free(&bell);
+	cr_expect_null(bell);
+	hf_bell_free(&bell);
+	cr_expect_eq(hf_open_descriptors(), before);
+}
+
+static void ring(void *bell)
+{
+	hf_bell_ring(bell);
+}
+
+Test(system, a_bell_is_heard_from_another_thread)
+{
+	cleanup_bell struct hf_bell *bell = NULL;
+	struct hf_thread *thread = NULL;
+	struct pollfd fd;
+
+	cr_assert_eq(hf_bell_new(&bell), 0);
+	fd = (struct pollfd){.fd = hf_bell_fd(bell), .events = POLLIN};
+	cr_assert_eq(hf_thread_start(ring, bell, &thread), 0);
+	cr_expect_eq(poll(&fd, 1, 30000), 1);
+	hf_thread_join(&thread);
 }
