@@ -70,8 +70,10 @@ static int take_process(struct hf_gate_question *question)
 		/* Root reads its memory anyway; nobody else could. */
 		return geteuid() == 0 ? 1 : 0;
 	if (strcmp(name, "seccomp") == 0) {
+		/* Without a filter it is a question what the system knows. */
 		if (gate_argument(question, 2) &
-		    SECCOMP_FILTER_FLAG_NEW_LISTENER)
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER &&
+		    gate_argument(question, 3) != 0)
 			effect(question, HF_GATE_NO_LISTENER);
 	} else if (strcmp(name, "ptrace") == 0) {
 		effect(question, HF_GATE_TRACED);

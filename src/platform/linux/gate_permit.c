@@ -435,6 +435,13 @@ bool gate_is_same(struct hf_gate_question *question, size_t index)
 /* -- setuid ------------------------------------------------------------------
  */
 
+static bool may_gain_none(const struct caller *caller)
+{
+	const char *const flag = field_of(caller->status, "\nNoNewPrivs:");
+
+	return flag && flag[strspn(flag, " \t")] == '1';
+}
+
 bool gate_has_lost_privilege(const struct hf_gate_question *question)
 {
 	char path[GATE_LEAD_MAX];
@@ -444,5 +451,5 @@ bool gate_has_lost_privilege(const struct hf_gate_question *question)
 	(void)snprintf(path, sizeof(path), "%u/exe", question->notice.pid);
 	return fstatat(question->gate->proc_fd, path, &program, 0) == 0 &&
 	       program.st_mode & S_ISUID && read_caller(question, &caller) &&
-	       caller.uid != program.st_uid;
+	       may_gain_none(&caller) && caller.uid != program.st_uid;
 }
