@@ -120,6 +120,23 @@ static int load_tree(struct state *state, struct hf_output *output,
 
 /* -- the screen -------------------------------------------------------------- */
 
+/* What the next run arms. */
+static const char *layers_of(enum hf_gate_mode mode)
+{
+	switch (mode) {
+	case HF_GATE_AUTO:
+		break;
+	case HF_GATE_REQUIRE:
+		return "gate (required), leases, watch, look at the content "
+		       "at the end";
+	case HF_GATE_OFF:
+		return "watch, look at the content at the end; the policy "
+		       "turns gate and leases off";
+	}
+	return "gate and leases where they can be had, watch, look at the "
+	       "content at the end";
+}
+
 static void add_where(const struct state *state, struct hf_buffer *out)
 {
 	struct hf_short_text size;
@@ -156,8 +173,8 @@ static void add_where(const struct state *state, struct hf_buffer *out)
 	if (state->project.policy.has_retention)
 		hf_buffer_add_text(out, "retention without effect in this "
 					"version: nothing is ever removed\n");
-	hf_buffer_add_text(out, "layers    watch, look at the content at the "
-				"end; no gate in this version\n");
+	hf_buffer_printf(out, "layers    %s\n",
+			 layers_of(state->project.policy.gate));
 }
 
 static void add_history(const struct state *state, struct hf_buffer *out)
