@@ -200,3 +200,19 @@ said "^holdfast: cannot run: nothing but the policy file is protected in '"
 echo 'a = 1' >a.toml
 guard 125 --min-protected 2 --dry-run -- true
 said '^holdfast: cannot run: 1 protected beside the policy file, at least 2 wanted$'
+
+# To open for update is no change, unless the policy refuses it; to the command it
+# is one thing more that it may not do.
+if "$holdfast" run --gate require -- true 2>"$dir/err"; then
+	cd "$dir"
+	mkdir updates
+	cd updates
+	echo 'a = 1' | tee a.toml >b
+	guard 0 -- sh -c ': <>a.toml'
+	echo '{ "read-write-opens": "refuse" }' >holdfast.json
+	guard 97 --report "$dir/report.json" -- sh -c ': <>a.toml'
+	report 'v("a.toml", "landed") == {False}' 'v("a.toml", "operation") == {"openat"}'
+	echo '{ "read-write-opens": "refuse", "allow": ["a.toml"], "protect": ["*.toml", "b"] }' \
+		>holdfast.json
+	guard 0 -- sh -c ': <>a.toml'
+fi
