@@ -103,6 +103,10 @@ static int answer(struct hf_gate_question *question)
 	}
 	if (question->shape->operation == HF_GATE_PROCESS)
 		return take_process(question);
+	/* In mounts that clone3() gave it, which we are not told of. */
+	if (question->shape->operation == HF_GATE_MOUNT ||
+	    question->shape->operation == HF_GATE_UNMOUNT)
+		gate->has_other_views = true;
 	rc = gate_decode(question);
 	if (rc == -EPERM || rc == -EACCES) {
 		effect(question, HF_GATE_NOT_JUDGED);
