@@ -159,7 +159,7 @@ static void add_here(const struct hf_doctor *doctor, const struct place *place,
 	if (around->has_no_new_privileges)
 		add_fact("setuid programs",
 			 "have no privilege, inside a run or not", out);
-	else if (doctor->gate == HF_LAYER_ON)
+	else if (doctor->gate == HF_LAYER_ON && !around->is_root)
 		add_fact("setuid programs",
 			 "have no privilege inside a run (sudo, ping)", out);
 	add_traits("the project's file system", place->traits, out);

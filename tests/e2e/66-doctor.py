@@ -124,6 +124,14 @@ def other_forms():
             complain(setting, "in a directory: status %d: %s%s" % (status, out, err))
         if os.listdir(os.path.join(place.base, "project")) != ["a.toml"]:
             complain(setting, "left in the directory: %s" % os.listdir(os.path.join(place.base, "project")))
+        # Root's setuid programs have all privileges there are.
+        if os.geteuid() == 0 and " inside a run (sudo" in out:
+            complain(setting, "root is told of setuid programs: %s" % out)
+    if os.geteuid() == 0:
+        with Place(USER) as place:
+            status, out, err = place.call(HOLDFAST, "doctor")
+            if place.gate_is_on([]) and " inside a run (sudo" not in out:
+                complain(setting, "a user is not told of setuid programs: %s" % out)
 
 
 def sandboxed(user):
