@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is installed: the program, its page, and the schemas as they stand in docs/,
-# where the man page says.
+# What is installed: the program, its page, the schemas as they stand in docs/, where
+# the man page says, and the pages of docs/ that installed ones lead to.
 #
 #	installed.sh TOP BUILD CMAKE
 set -eu
@@ -27,5 +27,9 @@ for file in "$top"/docs/*.schema.json; do
 		echo "$name: the man page does not say where it is"
 		failed=1
 	fi
+done
+cd "$prefix/share/doc/holdfast"
+for page in $(grep -oh '(docs/[a-z]*\.md)' ./*.md | tr -d '()' | sort -u); do
+	[ -e "$page" ] || { echo "$page: not installed"; failed=1; }
 done
 exit "${failed:-0}"
