@@ -232,6 +232,22 @@ static enum hf_verdict changes_metadata(const struct decider *decider)
 	return is_changed ? HF_VERDICT_REFUSE : HF_VERDICT_PASS;
 }
 
+/* The mode or owner that is there already: all that the system would do is to set
+ * a new change time. */
+static enum hf_verdict decide_idle(const struct decider *decider)
+{
+	const struct hf_gate_call *const call = decider->call;
+	const struct hf_gate_place *const place = &call->places[0];
+
+	if (call->operation != HF_GATE_OWNER &&
+	    (call->operation != HF_GATE_MODE ||
+	     place->object.kind == HF_KIND_LINK))
+		return HF_VERDICT_PASS;
+	if (!decide_knows(decider, 0, HF_GATE_FACT_PERMITTED))
+		return HF_VERDICT_ASK;
+	return place->is_permitted ? HF_VERDICT_DONE : HF_VERDICT_PASS;
+}
+
 static enum hf_verdict decide_metadata(const struct decider *decider)
 {
 	const struct hf_gate_place *const place = &decider->call->places[0];
@@ -248,8 +264,11 @@ static enum hf_verdict decide_metadata(const struct decider *decider)
 	    (!target.entry || !decide_is_guarded(target.entry)))
 		return HF_VERDICT_PASS;
 	verdict = changes_metadata(decider);
-	return verdict == HF_VERDICT_REFUSE ? decide_refuse(decider, 0, &target)
-					    : verdict;
+	if (verdict == HF_VERDICT_REFUSE)
+		return decide_refuse(decider, 0, &target);
+	return verdict == HF_VERDICT_PASS && !target.is_store ?
+		       decide_idle(decider) :
+		       verdict;
 }
 
 enum hf_verdict hf_decide(const struct hf_decide_set *set,

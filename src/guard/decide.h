@@ -34,6 +34,8 @@ enum hf_verdict {
 	 * outlive the run, and a write through it later would find nobody.
 	 */
 	HF_VERDICT_COPY,
+	/* It would set what is set: done, without a new change time (ctime). */
+	HF_VERDICT_DONE,
 	HF_VERDICT_ASK
 };
 

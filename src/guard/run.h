@@ -14,6 +14,7 @@
  *	run_note.c	violations in the list, the journal, the observer
  *	run_store.c	is the store at the end what it was
  *	run_settle.c	end: look, compare, restore, close the journal
+ *	run_verdict.c	how it ended
  *
  * Before the fork all of it is built in front; afterwards guard has its own copy
  * and front keeps the old one, to settle with if guard dies.
@@ -163,6 +164,16 @@ int hf_run_settle(void *context, const struct hf_job_end *end);
  * end to find again.
  */
 void hf_run_restore_now(struct hf_run *run);
+
+/* -- run_verdict.c -- */
+
+/* How the command and what it started ended. */
+void hf_run_take_end(struct hf_run *run, const struct hf_job_end *end);
+/* Is there something that could not be put back? */
+bool hf_run_has_stuck(const struct hf_run *run);
+/* The session's status and exit status, from all that is known. */
+void hf_run_decide(struct hf_run *run);
+void hf_run_close_journal(struct hf_run *run);
 
 /* -- run_note.c -- */
 

@@ -247,6 +247,8 @@ static int judge(void *context, struct hf_gate_question *question)
 		return approve(gate, question);
 	case HF_VERDICT_COPY:
 		return copy_instead(gate, question);
+	case HF_VERDICT_DONE:
+		return HF_GATE_DONE;
 	case HF_VERDICT_PASS:
 	case HF_VERDICT_ASK:
 		break;

@@ -128,7 +128,7 @@ static const char *check(const struct hf_decided *decided,
 {
 	const struct hf_decision *const decision = &decided->decision;
 
-	if (verdict == HF_VERDICT_PASS)
+	if (verdict == HF_VERDICT_PASS || verdict == HF_VERDICT_DONE)
 		return NULL;
 	if (decision->target_count == 0 ||
 	    decision->target_count > HF_TARGETS_MAX)

@@ -26,6 +26,7 @@ TestSuite(decide, .init = setup, .fini = teardown, .timeout = 60);
 TestSuite(decide_plain, .init = setup_plain, .fini = teardown, .timeout = 60);
 
 #define PASS	HF_VERDICT_PASS
+#define DONE	HF_VERDICT_DONE
 #define REFUSE	HF_VERDICT_REFUSE
 #define OBSERVE HF_VERDICT_OBSERVE
 
@@ -209,7 +210,7 @@ static const struct hf_decided_row metadata[] = {
 	    .mode = 0600),
 	ROW("mode of a link", MODE, 0, {"latest.toml"}, PASS, NULL, 1,
 	    .mode = 0600, .is_link_meant = true),
-	ROW("mode as it is", MODE, 0, {"presets.toml"}, PASS, NULL, 1,
+	ROW("mode as it is", MODE, 0, {"presets.toml"}, DONE, NULL, 2,
 	    AS_IT_IS),
 	ROW("mode of a directory", MODE, 0, {"data"}, REFUSE, "data (data/)", 2,
 	    .mode = 0700),
@@ -235,9 +236,9 @@ static const struct hf_decided_row metadata[] = {
 	    .gid = LEAVE),
 	ROW("group", OWNER, 0, {"presets.toml"}, REFUSE, PRESETS, 2,
 	    .uid = LEAVE, .gid = 5),
-	ROW("owner left", OWNER, 0, {"presets.toml"}, PASS, NULL, 1,
+	ROW("owner left", OWNER, 0, {"presets.toml"}, DONE, NULL, 2,
 	    .uid = LEAVE, .gid = LEAVE),
-	ROW("owner as it is", OWNER, 0, {"presets.toml"}, PASS, NULL, 1,
+	ROW("owner as it is", OWNER, 0, {"presets.toml"}, DONE, NULL, 2,
 	    AS_IT_IS),
 	ROW("owner of a link", OWNER, 0, {"latest.toml"}, REFUSE,
 	    "latest.toml (*.toml)", 2, .uid = 0, .is_link_meant = true),
@@ -281,8 +282,8 @@ Test(decide, an_owner_as_it_is_takes_the_set_id_bits)
 		uint32_t mode;
 		enum hf_verdict verdict;
 	} rows[] = {
-		{00644, PASS},	 {04644, REFUSE}, {02755, REFUSE},
-		{06644, REFUSE}, {01644, PASS},
+		{00644, DONE},	 {04644, REFUSE}, {02755, REFUSE},
+		{06644, REFUSE}, {01644, DONE},
 	};
 
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
