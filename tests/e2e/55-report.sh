@@ -121,7 +121,7 @@ echo 'a = 1' >../around/a.toml
 (cd ../around && expect 125 "$holdfast" run --gate require -- "$holdfast" run \
 	--gate require --root "$dir/project" --report "$dir/r" -- touch "$dir/started") || exit 1
 said '^holdfast: cannot run: the gate is required, and ' \
-	"^holdfast: hint: .*: holdfast doctor --root $dir/project; "
+	"^holdfast: hint: 'holdfast doctor --root $dir/project' shows"
 [ ! -e "$dir/started" ] || fail 'started without the gate'
 whole ../r error
 grep -q '"error": ".*the gate is required' ../r || fail 'the report: no gate'
