@@ -78,21 +78,28 @@ run_ctest()
 	rm -f "$work/junit.xml"
 }
 
-# run_scenarios [ARGUMENT...]: in a place that every user can reach.
+# run_scenarios GATE [ARGUMENT...]: in a place that every user can reach.  Behind the
+# gate v43 ends with its first move and cannot name the file of the second one:
+# tests/e2e/41-three-way-swap.sh demands what it does there.
 run_scenarios()
 {
-	say "scenarios $*"
-	"$python" "$work/scenarios/check.py" --gate off --verbose \
-		--holdfast "$work/holdfast" "$@" >"$work/log" 2>&1
+	gate=$1
+	shift
+	say "scenarios --gate $gate $*"
+	ids=
+	[ "$gate" = off ] || ids=$(sed '1d; s/\t.*//; /^v43$/d' "$work/scenarios/manifest.tsv")
+	# shellcheck disable=SC2086	# words are wanted
+	"$python" "$work/scenarios/check.py" --gate "$gate" --verbose \
+		--holdfast "$work/holdfast" "$@" "$work/scenarios" $ids >"$work/log" 2>&1
 	cat "$work/log"
 	result=$(sed -n 's/^\([0-9]*\) wrong of \([0-9]*\)$/\1 \2/p' "$work/log")
 	if [ -z "$result" ]; then
-		complain 1 "scenarios $*: did not run"
+		complain 1 "scenarios --gate $gate $*: did not run"
 		return
 	fi
 	wrong=${result% *}
 	passed=$((passed + ${result#* } - wrong))
-	[ "$wrong" = 0 ] || complain "$wrong" "scenarios $*: $wrong wrong"
+	[ "$wrong" = 0 ] || complain "$wrong" "scenarios --gate $gate $*: $wrong wrong"
 }
 
 work=$(mktemp -d /tmp/hf-run-XXXXXX) || exit 1
@@ -116,10 +123,12 @@ build fuzz -DHF_WERROR=ON && passed=$((passed + 1))
 if build release; then
 	cp .build/release/src/holdfast "$work/holdfast"
 	cp -R tests/scenarios "$work/scenarios"
-	run_scenarios
-	if [ "$(id -u)" = 0 ]; then
-		run_scenarios --user 1000
-	fi
+	for gate in off require; do
+		run_scenarios $gate
+		if [ "$(id -u)" = 0 ]; then
+			run_scenarios $gate --user 1000
+		fi
+	done
 
 	say 'demo'
 	if sh fixtures/demo.sh; then
