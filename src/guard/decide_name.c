@@ -259,6 +259,18 @@ static enum hf_verdict worse_of(enum hf_verdict a, enum hf_verdict b)
 	return a == HF_VERDICT_REFUSE ? a : b;
 }
 
+/* Both directories have to let the caller, or the system does not. */
+static enum hf_verdict refuse_both(const struct decider *decider)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (!decide_knows(decider, i, HF_GATE_FACT_PERMITTED))
+			return HF_VERDICT_ASK;
+		if (!decider->call->places[i].is_permitted)
+			return HF_VERDICT_PASS;
+	}
+	return HF_VERDICT_REFUSE;
+}
+
 enum hf_verdict decide_rename(const struct decider *decider)
 {
 	const struct hf_gate_call *const call = decider->call;
@@ -267,8 +279,7 @@ enum hf_verdict decide_rename(const struct decider *decider)
 	const bool exchanges = call->flags & HF_GATE_EXCHANGES;
 	enum hf_verdict verdict;
 
-	if (from->last[0] == '\0' ||
-	    to->last[0] == '\0' ||
+	if (from->last[0] == '\0' || to->last[0] == '\0' ||
 	    (!hf_decide_set_may_name(decider->set, from->last) &&
 	     !hf_decide_set_may_name(decider->set, to->last)))
 		return HF_VERDICT_PASS;
@@ -291,7 +302,7 @@ enum hf_verdict decide_rename(const struct decider *decider)
 			verdict,
 			decide_place_name(decider, 0,
 					  to->name.kind == HF_KIND_DIRECTORY));
-	return verdict;
+	return verdict == HF_VERDICT_REFUSE ? refuse_both(decider) : verdict;
 }
 
 /* One more name of a protected file. */
