@@ -217,11 +217,19 @@ Test(gate_path, leads_where_it_leads_the_caller)
 	cr_expect_str_eq(gated.calls[1].places[0].parent_path, gated.dir);
 }
 
-/* In a second thread, /proc/thread-self is another directory. */
+/* A second thread has descriptors of its own. */
 static void *open_of_thread(void *context)
 {
-	look(context, 0);
-	hf_gated_call(context, SYS_openat,
+	struct hf_gated *const child = context;
+	int fd;
+
+	hf_gated_need(unshare(CLONE_FILES) == 0, "unshare");
+	fd = open("d/g", O_RDONLY);
+	hf_gated_need(dup2(fd, FD_FILE) == FD_FILE, "descriptor");
+	hf_gated_need(hf_file_stat_at(AT_FDCWD, "d/g",
+				      &child->shared->objects[0]) == 0,
+		      "d/g");
+	hf_gated_call(child, SYS_openat,
 		      (const long[6]){AT_FDCWD,
 				      (long)"/proc/thread-self/fd/101",
 				      O_WRONLY});
