@@ -19,7 +19,8 @@
 
 /* What the thread that answers needs lives as long as the process, by design.
  */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(
+	void);
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:hf_gate_start\n";
