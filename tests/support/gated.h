@@ -18,7 +18,7 @@
 
 #include "platform/gate.h"
 
-#define HF_GATED_MAX 128
+#define HF_GATED_MAX 256
 
 struct hf_gated_place {
 	struct hf_gate_place facts;
