@@ -175,6 +175,15 @@ static void leave_decision(struct hf_run_gate *gate,
 	}
 }
 
+/* There was no memory for it: the run says so. */
+static void lose_event(struct hf_run_gate *gate)
+{
+	hf_mutex_lock(gate->mutex);
+	gate->is_full = true;
+	hf_mutex_unlock(gate->mutex);
+	hf_bell_ring(gate->bell);
+}
+
 /* The copy is guarded like the file: what the command does to it would have
  * been done to that. */
 static int copy_instead(struct hf_run_gate *gate,
@@ -186,11 +195,8 @@ static int copy_instead(struct hf_run_gate *gate,
 
 	if (rc < 0)
 		return rc == -EOPNOTSUPP ? 0 : -rc;
-	hf_mutex_lock(gate->mutex);
-	if (hf_decide_set_add_copy(&gate->set, entry, copy.dev,
-				   copy.ino) < 0)
-		gate->is_full = true;
-	hf_mutex_unlock(gate->mutex);
+	if (hf_decide_set_add_copy(&gate->set, entry, copy.dev, copy.ino) < 0)
+		lose_event(gate);
 	return HF_GATE_DONE;
 }
 
@@ -214,16 +220,34 @@ static enum hf_verdict decide(struct hf_run_gate *gate,
 	struct hf_decision *const decision = &gate->decision;
 
 	for (;;) {
-		enum hf_verdict verdict;
+		const enum hf_verdict verdict =
+			hf_decide(&gate->set, hf_gate_question_call(question),
+				  decision);
 
-		hf_mutex_lock(gate->mutex);
-		verdict = hf_decide(&gate->set, hf_gate_question_call(question),
-				    decision);
-		hf_mutex_unlock(gate->mutex);
 		if (verdict != HF_VERDICT_ASK)
 			return verdict;
 		hf_gate_learn(question, decision->place, decision->fact);
 	}
+}
+
+/* What the main thread has found to be another file. */
+static void take_renewals(struct hf_run_gate *gate)
+{
+	int rc = 0;
+
+	hf_mutex_lock(gate->mutex);
+	atomic_store(&gate->has_renewals, false);
+	for (size_t i = 0; i < gate->renewal_count; i++) {
+		const struct gate_renewal *const renewal = &gate->renewals[i];
+
+		if (hf_decide_set_renew(&gate->set, renewal->entry,
+					renewal->file.dev,
+					renewal->file.ino) < 0)
+			rc = -ENOMEM;
+	}
+	gate->renewal_count = 0;
+	gate->is_full = gate->is_full || rc < 0;
+	hf_mutex_unlock(gate->mutex);
 }
 
 static int judge(void *context, struct hf_gate_question *question)
@@ -231,6 +255,8 @@ static int judge(void *context, struct hf_gate_question *question)
 	struct hf_run_gate *const gate = context;
 	enum hf_verdict verdict;
 
+	if (atomic_load(&gate->has_renewals))
+		take_renewals(gate);
 	/* What it was let through with before is over. */
 	if (gate->run->leases)
 		hf_leases_forget(gate->run->leases,
@@ -302,6 +328,7 @@ static void gate_free(struct hf_run_gate **gate)
 	*gate = NULL;
 	if (!it)
 		return;
+	hf_free_pointee(&it->renewals);
 	hf_decide_set_done(&it->set);
 	hf_tasks_free(&it->tasks);
 	hf_bell_free(&it->bell);

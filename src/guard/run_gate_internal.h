@@ -8,6 +8,8 @@
 #ifndef HF_GUARD_RUN_GATE_INTERNAL_H
 #define HF_GUARD_RUN_GATE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "guard/culprit.h"
 #include "guard/decide.h"
 #include "guard/run.h"
@@ -37,15 +39,26 @@ struct gate_event {
 	int64_t time_ns;
 };
 
+/* An entry is another file since. */
+struct gate_renewal {
+	const struct hf_entry *entry;
+	struct hf_gate_identity file;
+};
+
 struct hf_run_gate {
 	struct hf_run *run;
-	struct hf_mutex *mutex; /* over set and the events */
+	struct hf_mutex *mutex;	/* over what follows, up to the next line */
 	struct hf_bell *bell;
-	struct hf_decide_set set;
-	struct gate_event *first; /* not taken yet, oldest first */
+	struct gate_event *first;	/* not taken yet, oldest first */
 	struct gate_event *last;
-	bool is_full; /* an event was lost: no memory */
-	/* -- the gate's thread alone -- */
+	bool is_full;			/* an event was lost: no memory */
+	struct gate_renewal *renewals;	/* for the set */
+	size_t renewal_count;
+	size_t renewal_capacity;
+	/* -- both: are there renewals? -- */
+	atomic_bool has_renewals;
+	/* -- the gate's thread alone, once it runs -- */
+	struct hf_decide_set set;
 	struct hf_tasks *tasks;
 	struct hf_decision decision;
 	struct hf_suspect suspect;

@@ -169,17 +169,39 @@ void hf_run_take_gate(struct hf_run *run, struct hf_job *job)
 	}
 }
 
+static bool has_room(struct hf_run_gate *gate)
+{
+	const size_t capacity =
+		gate->renewal_capacity ? 2 * gate->renewal_capacity : 16;
+	struct gate_renewal *renewals;
+
+	if (gate->renewal_count < gate->renewal_capacity)
+		return true;
+	renewals = reallocarray(gate->renewals, capacity, sizeof(*renewals));
+	if (!renewals)
+		return false;
+	gate->renewals = renewals;
+	gate->renewal_capacity = capacity;
+	return true;
+}
+
+/* The gate's thread takes it before its next decision. */
 void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
 		       const struct hf_stat *now)
 {
 	struct hf_run_gate *const gate = run->gate;
-	int rc;
 
 	if (!gate)
 		return;
 	hf_mutex_lock(gate->mutex);
-	rc = hf_decide_set_renew(&gate->set, entry, now->dev, now->ino);
-	gate->is_full = gate->is_full || rc < 0;
+	if (has_room(gate))
+		gate->renewals[gate->renewal_count++] = (struct gate_renewal){
+			.entry = entry,
+			.file = { .dev = now->dev, .ino = now->ino },
+		};
+	else
+		gate->is_full = true;
+	atomic_store(&gate->has_renewals, true);
 	hf_mutex_unlock(gate->mutex);
 }
 

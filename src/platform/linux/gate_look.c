@@ -32,6 +32,25 @@ void gate_to_stat(const struct stat *from, struct hf_stat *to)
 	};
 }
 
+static bool ends_with(const char *text, const char *end, const char *word,
+		      size_t len)
+{
+	return (size_t)(end - text) >= len && memcmp(end - len, word, len) == 0;
+}
+
+/* Does a directory on the way have a name as in /proc/self/fd? */
+static bool leads_to_itself(const char *text)
+{
+	const char *slash = strchr(text, '/');
+
+	for (; slash; slash = strchr(slash + 1, '/'))
+		if (ends_with(text, slash, "fd", 2) ||
+		    ends_with(text, slash, "self", 4) ||
+		    ends_with(text, slash, "proc", 4))
+			return true;
+	return false;
+}
+
 /* Might a look from here see something else than the caller would? */
 static bool is_doubtful(const struct hf_gate_question *question,
 			const struct gate_path *path)
@@ -51,8 +70,7 @@ static bool is_doubtful(const struct hf_gate_question *question,
 		return false;
 	if (strncmp(text, "/dev/", 5) == 0)
 		return strcmp(text + 5, "null") != 0;
-	return strstr(text, "proc/") || strstr(text, "self/") ||
-	       strstr(text, "fd/");
+	return leads_to_itself(text);
 }
 
 static bool is_own(const struct gate *gate, const struct stat *found)

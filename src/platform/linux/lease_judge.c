@@ -96,6 +96,9 @@ int hf_leases_approve(struct hf_leases *leases, size_t tag, int64_t tid)
 
 void hf_leases_forget(struct hf_leases *leases, int64_t tid)
 {
+	/* Only this thread makes places. */
+	if (leases->calls.used == 0)
+		return;
 	hf_mutex_lock(leases->mutex);
 	hf_lease_calls_end(&leases->calls, tid);
 	hf_mutex_unlock(leases->mutex);
