@@ -122,7 +122,7 @@ void hf_job_listen(struct hf_job *job, int fd);
  * The listener of the command's filter (platform/gate.h), which stays the
  * job's; or why there is none, -errno.
  */
-MUST_CHECK int hf_job_gate(const struct hf_job *job);
+MUST_CHECK int hf_job_gate(struct hf_job *job);
 /* /proc as it was before the command. */
 int hf_job_proc(const struct hf_job *job);
 /* Call alarm at this time of hf_system_boot_ns(); 0 for never. */

@@ -38,6 +38,7 @@
 
 #include "base/fail.h"
 #include "platform/file.h"
+#include "platform/gate.h"
 #include "platform/linux/descriptor.h"
 #include "platform/linux/job_internal.h"
 
@@ -273,8 +274,17 @@ void hf_job_listen(struct hf_job *job, int fd)
 	job->listen_fds[job->listen_count++] = fd;
 }
 
-int hf_job_gate(const struct hf_job *job)
+int hf_job_gate(struct hf_job *job)
 {
+	int rc;
+
+	if (job->gate_socket_fd < 0)
+		return job->gate_fd;
+	/* It may have ended before it could say anything. */
+	rc = hf_gate_receive(job->gate_socket_fd, &job->gate_fd);
+	if (rc < 0)
+		job->gate_fd = rc;
+	hf_file_close_quietly(&job->gate_socket_fd);
 	return job->gate_fd;
 }
 

@@ -93,6 +93,9 @@ int hf_job_fork_command(struct hf_job *job, struct hf_error *err)
 	close_side(&ties, 1);
 	job->go_fd = ties.go[1];
 	job->error_fd = ties.error[0];
-	job->gate_socket_fd = ties.gate[0];
+	if (job->options->wants_gate)
+		job->gate_socket_fd = ties.gate[0];
+	else
+		hf_file_close_quietly(&ties.gate[0]);
 	return 0;
 }

@@ -19,7 +19,6 @@
 
 #include "base/fail.h"
 #include "platform/file.h"
-#include "platform/gate.h"
 #include "platform/linux/job_internal.h"
 #include "platform/system.h"
 
@@ -93,22 +92,17 @@ static int start(struct hf_job *job, struct hf_error *err)
 		return hf_fail_system(err, -errno,
 				      "cannot start the command: group");
 	hf_job_close_inherited(job);
-	if (job->options->wants_gate) {
-		/* It may end before it can say anything. */
-		rc = hf_gate_receive(job->gate_socket_fd, &job->gate_fd);
-		if (rc < 0)
-			job->gate_fd = rc;
-	}
-	hf_file_close_quietly(&job->gate_socket_fd);
 	rc = hooks->arm(hooks->context, job, err);
 	if (rc < 0)
 		return rc;
 
+	/* Front's copy, whether arm asked for it or not. */
+	rc = job->options->wants_gate ? hf_job_gate(job) : -1;
 	pass_on_early_signals(job);
 	hf_message_send_with(job->peer_fd,
 			     &(struct hf_message){.kind = HF_MESSAGE_STARTED,
 						  .value = job->command},
-			     job->gate_fd);
+			     rc);
 	if (write(job->go_fd, "g", 1) != 1)
 		return hf_fail_system(err, -errno,
 				      "cannot start the command: pipe");
