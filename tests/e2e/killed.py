@@ -34,7 +34,8 @@ def kill_guard_at_once(s):
 
 @case
 def kill_guard_once_it_has_told(s):
-    killed_by_the_command(s, "echo bad > config.toml; until grep -q '\"path\": \"config.toml\"' %s; do sleep 0.01; done\n"
+    killed_by_the_command(s, "echo bad > config.toml\n"
+                          "until grep -q '\"path\": \"config.toml\"' %s; do sleep 0.01; done\n"
                           "kill -9 $PPID; sleep 60\n" % s.report, [97])
 
 
