@@ -61,8 +61,8 @@ expect 0 "$holdfast" run --gate require --store "$store" -- \
 
 # What is not needed from the store is put back, what is lost is named.
 rm -rf "$store"
-expect 98 "$holdfast" run --gate off --store "$store" -- sh -c \
-	'chmod 604 personas.toml; echo >presets.toml; rm -rf "$0/packs"' "$store"
+expect 98 "$holdfast" run --gate off --keep-going --store "$store" -- sh -c \
+	'rm -rf "$0/packs"; chmod 604 personas.toml; echo >presets.toml' "$store"
 said "^holdfast: the store '$store' was damaged" 'presets.toml.*missing'
 [ "$(stat -c %a personas.toml)" != 604 ] || fail 'what could be put back is not'
 
