@@ -92,10 +92,11 @@ enum hf_verdict decide_place_name(const struct decider *decider, size_t index,
 		return HF_VERDICT_PASS;
 	if (!decide_locate(decider, index, &path, &is_store))
 		return HF_VERDICT_ASK;
-	/* What is new in the store is nobody's loss; what is there is. */
-	if (is_store && place->known & HF_GATE_FACT_NAME && place->name_rc == 0)
+	if (is_store)
 		return decide_refuse(decider, index,
-				     &(struct decide_target){.is_store = true});
+				     &(struct decide_target){
+					     .is_store = true,
+				     });
 	if (!path)
 		return HF_VERDICT_PASS;
 	entry = hf_tree_find(set->tree, path);

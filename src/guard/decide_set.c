@@ -9,6 +9,8 @@
 #include "core/pattern.h"
 
 #define SMALLEST_TABLE 64
+/* Of the numbers in the store's names. */
+#define STORE_DIGITS 6
 
 /* -- identities -------------------------------------------------------------
  */
@@ -156,9 +158,17 @@ bool hf_decide_set_has_name(const struct hf_decide_set *set, const char *name)
 	       *name_slot(set->names, set->name_size, name) != NULL;
 }
 
+/* As the store numbers what is in it: what is planted there misleads the next
+ * run. */
+static bool is_numbered(const char *name)
+{
+	return strspn(name, "0123456789") >= STORE_DIGITS;
+}
+
 bool hf_decide_set_may_name(const struct hf_decide_set *set, const char *name)
 {
-	if (set->has_trees || hf_decide_set_has_name(set, name))
+	if (set->has_trees || hf_decide_set_has_name(set, name) ||
+	    is_numbered(name))
 		return true;
 	for (size_t i = 0; i < set->glob_count; i++)
 		if (hf_pattern_match_text(set->globs[i], name))
@@ -250,10 +260,15 @@ static int add_entry(struct hf_decide_set *set, const struct hf_entry *entry,
 int hf_decide_set_renew(struct hf_decide_set *set, const struct hf_entry *entry,
 			uint64_t dev, uint64_t ino)
 {
-	for (size_t i = 0; i < set->known_size; i++)
-		if (set->known[i].ino != 0 && set->known[i].entry == entry &&
-		    set->known[i].kind == HF_KNOWN_ENTRY)
-			set->known[i].kind = HF_KNOWN_GONE;
+	for (size_t i = 0; i < set->known_size; i++) {
+		struct hf_known *const known = &set->known[i];
+
+		/* Also another entry's that was moved here. */
+		if (known->ino != 0 && known->kind == HF_KNOWN_ENTRY &&
+		    (known->entry == entry ||
+		     (known->ino == ino && known->dev == dev)))
+			known->kind = HF_KNOWN_GONE;
+	}
 	return add_entry(set, entry, dev, ino);
 }
 

@@ -255,6 +255,9 @@ static int judge(void *context, struct hf_gate_question *question)
 	struct hf_run_gate *const gate = context;
 	enum hf_verdict verdict;
 
+	/* The first refusal was to be the last thing that happens. */
+	if (gate->is_ending)
+		return HF_GATE_HOLD;
 	if (atomic_load(&gate->has_renewals))
 		take_renewals(gate);
 	/* What it was let through with before is over. */
@@ -267,7 +270,8 @@ static int judge(void *context, struct hf_gate_question *question)
 	switch (verdict) {
 	case HF_VERDICT_REFUSE:
 		leave_decision(gate, question, GATE_EVENT_REFUSED);
-		return EACCES;
+		gate->is_ending = gate->run->options->fail_fast;
+		return gate->is_ending ? HF_GATE_HOLD : EACCES;
 	case HF_VERDICT_OBSERVE:
 		leave_decision(gate, question, GATE_EVENT_OBSERVED);
 		return approve(gate, question);

@@ -59,6 +59,7 @@ struct hf_run_gate {
 	atomic_bool has_renewals;
 	/* -- the gate's thread alone, once it runs -- */
 	struct hf_decide_set set;
+	bool is_ending;
 	struct hf_tasks *tasks;
 	struct hf_decision decision;
 	struct hf_suspect suspect;

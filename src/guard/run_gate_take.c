@@ -8,6 +8,9 @@
 #include "guard/run_gate_internal.h"
 #include "platform/system.h"
 
+/* A refusal of more entries at once than this is one violation. */
+#define NAMED_BENEATH_MAX 100u
+
 static void note_refused(struct hf_run *run, const struct gate_event *event,
 			 const char *path, const char *rule,
 			 const struct hf_entry *entry)
@@ -27,30 +30,39 @@ static void note_refused(struct hf_run *run, const struct gate_event *event,
 				  event->count);
 }
 
-/* A directory was about to go, with all that is protected in it. */
-static void note_all_beneath(struct hf_run *run, const struct gate_event *event)
+/* Is it protected, there, and in the directory that was about to go? */
+static bool would_go(const struct hf_run *run, const struct gate_event *event,
+		     const struct hf_entry *entry)
 {
-	const struct hf_tree *const tree = &run->session.snapshot.tree;
 	const char *const root = run->project->root;
 	const bool is_whole = strcmp(event->path, ".") == 0 ||
 			      strcmp(event->path, root) == 0 ||
 			      hf_path_is_beneath(root, event->path);
+
+	return entry->role == HF_ROLE_PROTECTED &&
+	       entry->stat.kind != HF_KIND_ABSENT &&
+	       ((is_whole && !hf_path_is_absolute(entry->path)) ||
+		strcmp(entry->path, event->path) == 0 ||
+		hf_path_is_beneath(entry->path, event->path));
+}
+
+/* A directory was about to go, with all that is protected in it; of many it is
+ * named alone. */
+static void note_all_beneath(struct hf_run *run, const struct gate_event *event)
+{
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
 	size_t count = 0;
 
-	for (size_t i = 0; i < tree->count; i++) {
+	for (size_t i = 0; i < tree->count; i++)
+		count += would_go(run, event, &tree->entries[i]);
+	for (size_t i = 0; count <= NAMED_BENEATH_MAX && i < tree->count; i++) {
 		const struct hf_entry *const entry = &tree->entries[i];
-		const bool is_relative = !hf_path_is_absolute(entry->path);
 
-		if (entry->role != HF_ROLE_PROTECTED ||
-		    entry->stat.kind == HF_KIND_ABSENT ||
-		    !((is_whole && is_relative) ||
-		      strcmp(entry->path, event->path) == 0 ||
-		      hf_path_is_beneath(entry->path, event->path)))
-			continue;
-		note_refused(run, event, entry->path, entry->rule, entry);
-		count++;
+		if (would_go(run, event, entry))
+			note_refused(run, event, entry->path, entry->rule,
+				     entry);
 	}
-	if (count == 0)
+	if (count == 0 || count > NAMED_BENEATH_MAX)
 		note_refused(run, event, event->path, event->rule,
 			     event->entry);
 }

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/path.h"
 #include "core/scan.h"
 #include "guard/run.h"
 #include "platform/lease.h"
@@ -103,11 +104,84 @@ static bool is_other_content(const struct hf_stat *before,
 	return before->size != now->size || before->mtime_ns != now->mtime_ns;
 }
 
+/* What a refused call would have done, by the beginning of its name. */
+enum deed { DEED_REMOVE, DEED_REPLACE, DEED_METADATA };
+
+static bool is_deed(const char *operation, enum deed deed)
+{
+	static const struct {
+		const char *beginning;
+		unsigned deeds;
+	} rows[] = {
+		{ "unlink", 1u << DEED_REMOVE },
+		{ "rmdir", 1u << DEED_REMOVE },
+		{ "rename", 1u << DEED_REMOVE | 1u << DEED_REPLACE },
+		{ "link", 1u << DEED_REPLACE },
+		{ "symlink", 1u << DEED_REPLACE },
+		{ "mk", 1u << DEED_REPLACE },
+		{ "bind", 1u << DEED_REPLACE },
+		{ "open", 1u << DEED_REPLACE },
+		{ "creat", 1u << DEED_REPLACE },
+		{ "truncate", 0 },
+	};
+
+	for (size_t i = 0; i < HF_COUNT(rows); i++)
+		if (strncmp(operation, rows[i].beginning,
+			    strlen(rows[i].beginning)) == 0)
+			return rows[i].deeds & 1u << deed;
+	return deed == DEED_METADATA;
+}
+
+/* Was the command refused just that?  It may have tried again and got past, by a
+ * race that the gate cannot see: then nobody else is proven. */
+static bool was_tried(const struct hf_run *run, const char *path,
+		      enum deed deed)
+{
+	const struct hf_violation *attempt = hf_violations_find_attempt(
+		&run->session.violations, path);
+
+	for (; attempt; attempt = attempt->next)
+		if (is_deed(attempt->operation, deed))
+			return true;
+	return false;
+}
+
+/* Was its directory there when the run began?  One that the command has made may
+ * have been filled elsewhere and moved here. */
+static bool is_in_known_directory(const struct hf_run *run, const char *path)
+{
+	const size_t len = hf_path_parent_len(path);
+	cleanup_free char *parent =
+		len > 0 ? strndup(path, len) : strdup(".");
+
+	return parent &&
+	       hf_tree_find(&run->session.snapshot.tree, parent) != NULL;
+}
+
+/* What can be said with the gate on, from what stands there now. */
+static bool is_left_over(const struct hf_run *run, const char *path,
+			 const struct hf_entry *entry,
+			 const struct hf_stat *now)
+{
+	if (now->kind == HF_KIND_ABSENT)
+		return entry && !was_tried(run, path, DEED_REMOVE);
+	if (now->uid != hf_system_uid())
+		return false;
+	if (!entry)
+		return is_in_known_directory(run, path) &&
+		       !was_tried(run, path, DEED_REPLACE);
+	if (now->ino != entry->stat.ino || now->dev != entry->stat.dev)
+		return !was_tried(run, path, DEED_REPLACE);
+	if (now->kind == HF_KIND_FILE && is_other_content(&entry->stat, now))
+		return false;
+	return !was_tried(run, path, DEED_METADATA);
+}
+
 bool hf_run_is_outside(struct hf_run *run, const char *path,
 		       const struct hf_entry *entry)
 {
 	struct hf_stat now;
-	struct hf_violation ignored = {.path = path};
+	struct hf_violation ignored = { .path = path };
 
 	/* What stands beside a database the gate lets through. */
 	if (run->project->policy.on_outside != HF_OUTSIDE_STAY ||
@@ -117,15 +191,8 @@ bool hf_run_is_outside(struct hf_run *run, const char *path,
 		return false;
 	if (was_opened_by_persons(run, path))
 		return true;
-	if (run->session.gate != HF_LAYER_ON || !look_at(run, path, &now))
-		return false;
-	if (now.kind == HF_KIND_ABSENT)
-		return entry != NULL;
-	if (now.uid != hf_system_uid())
-		return false;
-	return !entry || now.ino != entry->stat.ino ||
-	       now.dev != entry->stat.dev || now.kind != HF_KIND_FILE ||
-	       !is_other_content(&entry->stat, &now);
+	return run->session.gate == HF_LAYER_ON && look_at(run, path, &now) &&
+	       is_left_over(run, path, entry, &now);
 }
 
 void hf_run_follow(struct hf_run *run, const struct hf_entry *entry)

@@ -191,6 +191,13 @@ struct hf_violation *hf_violations_find(const struct hf_violations *violations,
 	return first_of(&violations->landed, path);
 }
 
+struct hf_violation *
+hf_violations_find_attempt(const struct hf_violations *violations,
+			   const char *path)
+{
+	return first_of(&violations->refused, path);
+}
+
 size_t hf_violations_paths(const struct hf_violations *violations)
 {
 	return violations->landed.path_count;

@@ -117,6 +117,11 @@ struct hf_violation *hf_violations_note_attempt(
 /* Any change of this path that landed; NULL when there is none. */
 struct hf_violation *hf_violations_find(const struct hf_violations *violations,
 					const char *path);
+/* Any attempt on this path that was refused; NULL when there is none.  The others
+ * follow as next. */
+struct hf_violation *
+hf_violations_find_attempt(const struct hf_violations *violations,
+			   const char *path);
 /* How many different paths were changed. */
 size_t hf_violations_paths(const struct hf_violations *violations);
 

@@ -164,6 +164,8 @@ enum hf_gate_effect {
 };
 
 #define HF_GATE_DONE	(-1)
+/* No answer: the caller waits until it is ended. */
+#define HF_GATE_HOLD	(-2)
 
 struct hf_gate_hooks {
 	void *context;

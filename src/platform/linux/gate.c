@@ -24,6 +24,10 @@
 #endif
 #define SYNC_WAKE_UP UINT64_C(1)
 
+/* Answers that are no results of a call. */
+#define GO_ON 1
+#define HOLD  2
+
 struct answerer {
 	struct gate gate;
 	struct hf_gate_question question;
@@ -56,7 +60,7 @@ static void effect(struct hf_gate_question *question, enum hf_gate_effect what)
 /* -- calls that change no entry -----------------------------------------------
  */
 
-/* Told, or answered otherwise; 1 for "go on". */
+/* Told, or answered otherwise. */
 static int take_process(struct hf_gate_question *question)
 {
 	const char *const name = question->shape->name;
@@ -68,7 +72,7 @@ static int take_process(struct hf_gate_question *question)
 	if (strcmp(name, "prctl") == 0 &&
 	    (int)gate_argument(question, 1) == PR_SET_DUMPABLE)
 		/* Root reads its memory anyway; nobody else could. */
-		return geteuid() == 0 ? 1 : 0;
+		return geteuid() == 0 ? GO_ON : 0;
 	if (strcmp(name, "seccomp") == 0) {
 		/* Without a filter it is a question what the system knows. */
 		if (gate_argument(question, 2) &
@@ -80,10 +84,10 @@ static int take_process(struct hf_gate_question *question)
 	} else if (gate_has_lost_privilege(question)) {
 		effect(question, HF_GATE_NO_PRIVILEGE);
 	}
-	return 1;
+	return GO_ON;
 }
 
-/* 1 to let the call go on; else what it returns. */
+/* GO_ON, HOLD, or what the call returns: 0 or -errno. */
 static int answer(struct hf_gate_question *question)
 {
 	struct gate *const gate = question->gate;
@@ -92,14 +96,14 @@ static int answer(struct hf_gate_question *question)
 	question->shape =
 		gate_shape_of(&question->notice.data, &question->is_compat);
 	if (!question->shape)
-		return 1;
+		return GO_ON;
 	if (question->shape->operation == HF_GATE_DIRECTORY) {
 		gate_standing_moves(&gate->standing);
-		return 1;
+		return GO_ON;
 	}
 	if (question->shape->operation == HF_GATE_VIEW) {
 		gate->has_other_views = true;
-		return 1;
+		return GO_ON;
 	}
 	if (question->shape->operation == HF_GATE_PROCESS)
 		return take_process(question);
@@ -114,16 +118,27 @@ static int answer(struct hf_gate_question *question)
 	}
 	/* The kernel finds the same. */
 	if (rc < 0)
-		return 1;
+		return GO_ON;
 	rc = gate->hooks.judge(gate->hooks.context, question);
-	return rc == 0 ? 1 : rc == HF_GATE_DONE ? 0 : -rc;
+	switch (rc) {
+	case 0:
+		return GO_ON;
+	case HF_GATE_DONE:
+		return 0;
+	case HF_GATE_HOLD:
+		return HOLD;
+	default:
+		return -rc;
+	}
 }
 
 static void send_answer(const struct hf_gate_question *question, int rc)
 {
 	struct seccomp_notif_resp reply = {.id = question->notice.id};
 
-	if (rc == 1)
+	if (rc == HOLD)
+		return;
+	if (rc == GO_ON)
 		reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	else
 		reply.error = rc;

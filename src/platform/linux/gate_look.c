@@ -151,6 +151,7 @@ static int look(struct hf_gate_question *question, struct gate_path *path,
 	walked(question, path);
 	if (path->walk.rc < 0)
 		return path->walk.rc;
+	question->call.places[path - question->paths].last = path->walk.last;
 	/* The walk went to the end, as the call does. */
 	if (!follows && path->follows && path->walk.parent_fd >= 0)
 		return fstatat(path->walk.parent_fd, path->walk.last, ret_found,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of a caller that waits at the gate. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "platform/linux/gate_internal.h"
 
@@ -16,6 +19,20 @@ uint64_t gate_argument(const struct hf_gate_question *question, unsigned number)
 	const uint64_t value = question->notice.data.args[number - 1];
 
 	return question->is_compat ? (uint32_t)value : value;
+}
+
+/* Whatever the page's rights say (proc(5), /proc/PID/mem). */
+static ssize_t read_forced(const struct hf_gate_question *question,
+			   uint64_t address, void *data, size_t len)
+{
+	char path[GATE_LEAD_MAX];
+	cleanup_fd int fd = -1;
+	ssize_t got;
+
+	(void)snprintf(path, sizeof(path), "%u/mem", question->notice.pid);
+	fd = openat(question->gate->proc_fd, path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : pread(fd, data, len, (off_t)address);
+	return got > 0 ? got : -EFAULT;
 }
 
 /* As much as there is, up to len: a read stops where the memory does. */
@@ -33,7 +50,11 @@ static ssize_t read_some(const struct hf_gate_question *question,
 	const ssize_t got = process_vm_readv((pid_t)question->notice.pid, &here,
 					     1, there, first < len ? 2 : 1, 0);
 
-	return got < 0 ? -errno : got;
+	if (got >= 0)
+		return got;
+	/* A page that may be written and not read: the kernel reads it. */
+	return errno == EFAULT ? read_forced(question, address, data, first) :
+				 -errno;
 }
 
 int gate_read(const struct hf_gate_question *question, uint64_t address,

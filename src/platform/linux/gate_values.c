@@ -81,10 +81,10 @@ static void take_open(struct hf_gate_question *question)
 	const uint64_t given = question->flags;
 	unsigned *const flags = &question->call.flags;
 
-	if ((given & O_ACCMODE) == O_WRONLY || (given & O_ACCMODE) == O_RDWR)
+	if ((given & O_ACCMODE) != O_RDONLY)
 		*flags |= HF_GATE_WRITES;
-	/* Mode 3 asks for both and gets neither, but for ioctl. */
-	if ((given & O_ACCMODE) == O_RDWR)
+	/* Mode 3 asks for both and gets neither. */
+	if ((given & O_ACCMODE) != O_RDONLY && (given & O_ACCMODE) != O_WRONLY)
 		*flags |= HF_GATE_READS;
 	if (given & O_TRUNC)
 		*flags |= HF_GATE_TRUNCATES;
