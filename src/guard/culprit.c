@@ -83,6 +83,7 @@ struct hf_culprit *hf_culprit_keep(struct hf_arena *arena,
 	    !keep_process(arena, &culprit->process, &task->process))
 		return NULL;
 	culprit->tid = task->tid;
+	culprit->start = task->start;
 	culprit->exe = hf_arena_copy(arena, task->exe, strlen(task->exe));
 	culprit->cwd = hf_arena_copy(arena, task->cwd, strlen(task->cwd));
 	culprit->is_inside = task->is_inside;

@@ -3,7 +3,7 @@
  * The gate's decision: may a call go on?  Pure.
  *
  * A decision is made from what is known of the call; where that is not enough
- *it says what to look for (HF_VERDICT_ASK), so that a call that concerns nobody
+ * it says what to look for (HF_VERDICT_ASK), so that a call that concerns nobody
  * costs no look at all:
  *
  *	while (hf_decide(&set, call, &decision) == HF_VERDICT_ASK)

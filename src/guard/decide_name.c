@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "core/scan.h"
+#include "core/scan_side.h"
 
 /* -- what stands at a name ----------------------------------------------------
  */
@@ -78,6 +79,19 @@ bool decide_locate(const struct decider *decider, size_t index,
 	return true;
 }
 
+/* What a program makes beside a database to read it (NAME-wal, NAME-shm,
+ * NAME-journal) is judged at the end, when it may be gone. */
+static bool is_beside_file(const struct hf_tree *tree, const char *path)
+{
+	const size_t len = hf_scan_side_base_len(path);
+	cleanup_free char *name = len > 0 ? strndup(path, len) : NULL;
+	const struct hf_entry *const entry =
+		name ? hf_tree_find(tree, name) : NULL;
+
+	return entry && decide_is_guarded(entry) &&
+	       entry->stat.kind == HF_KIND_FILE;
+}
+
 enum hf_verdict decide_place_name(const struct decider *decider, size_t index,
 				  bool is_directory)
 {
@@ -106,6 +120,8 @@ enum hf_verdict decide_place_name(const struct decider *decider, size_t index,
 					       &(struct decide_target){
 						       .entry = entry})
 			       : HF_VERDICT_PASS;
+	if (is_beside_file(set->tree, path))
+		return HF_VERDICT_PASS;
 	rule = hf_patterns_match_past(set->policy->protect, path,
 				      hf_scan_skipped_len(path), is_directory);
 	if (!rule ||

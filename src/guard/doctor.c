@@ -8,8 +8,8 @@
  *	look again, read what the command wrote down, judge
  *
  * A layer may hold by ending the command: then the rest is tried in another
- *run. What is found lies in memory that all processes of a run share: the
- *session's last word is spoken in another one.
+ * run. What is found lies in memory that all processes of a run share: the
+ * session's last word is spoken in another one.
  */
 #include "guard/doctor.h"
 

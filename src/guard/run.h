@@ -111,6 +111,9 @@ void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
 size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
 			   struct hf_violation *violation);
 
+/* When the command last opened the entry for reading and writing; 0: never. */
+int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry);
+
 /* -- run_lease.c -- */
 
 void hf_run_arm_leases(struct hf_run *run, struct hf_job *job);
@@ -189,6 +192,11 @@ void hf_run_adopt(struct hf_run *run);
 struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 				 const char *rule, const char *operation,
 				 const struct hf_entry *before);
+/* The same of what a person did beside the run. */
+struct hf_violation *hf_run_note_outside(struct hf_run *run, const char *path,
+					 const char *rule,
+					 const char *operation,
+					 const struct hf_entry *before);
 /* The same of an attempt that the gate refused. */
 struct hf_violation *hf_run_note_attempt(struct hf_run *run,
 					 const struct hf_attempt *attempt,

@@ -31,6 +31,7 @@ static bool is_same_program(const struct hf_culprit *culprit,
 	const struct hf_process *const b = &task->process;
 
 	return a->pid == b->pid && culprit->tid == task->tid &&
+	       culprit->start == task->start &&
 	       strcmp(culprit->exe, task->exe) == 0 &&
 	       strcmp(culprit->cwd, task->cwd) == 0 &&
 	       a->command_line_len == b->command_line_len &&
@@ -103,33 +104,55 @@ static struct gate_event *keep_event(struct hf_run_gate *gate,
 	return kept;
 }
 
-/* A loop that is refused again and again is one event until it is taken. */
-static void leave_event(struct hf_run_gate *gate,
-			const struct gate_event *event)
+static struct gate_event *find_recent(const struct hf_run_gate *gate,
+				      const struct gate_event *event)
 {
-	struct gate_event *kept = NULL;
-	bool is_repeat;
+	for (size_t i = 0; i < GATE_RECENT; i++)
+		if (gate->recent[i] &&
+		    gate_event_is_same(gate->recent[i], event))
+			return gate->recent[i];
+	return NULL;
+}
 
-	hf_mutex_lock(gate->mutex);
-	is_repeat = gate->last && gate_event_is_same(gate->last, event);
-	if (is_repeat)
-		gate->last->count++;
-	hf_mutex_unlock(gate->mutex);
-	if (is_repeat)
+/* Into the list, if it is not there; under the mutex. */
+static void leave(struct hf_run_gate *gate, struct gate_event *event)
+{
+	if (event->is_left)
 		return;
-	kept = keep_event(gate, event);
-	hf_mutex_lock(gate->mutex);
+	event->is_left = true;
+	event->next = NULL;
+	if (gate->last)
+		gate->last->next = event;
+	else
+		gate->first = event;
+	gate->last = event;
+}
+
+/* A loop that is refused again and again is one event with a count. */
+static void leave_event(struct hf_run_gate *gate, const struct gate_event *event)
+{
+	struct gate_event *kept = find_recent(gate, event);
+	bool was_left;
+
 	if (!kept) {
-		gate->is_full = true;
-	} else if (gate->last) {
-		gate->last->next = kept;
-		gate->last = kept;
+		kept = keep_event(gate, event);
+		if (kept) {
+			kept->count = 0;
+			gate->recent[gate->recent_at++ % GATE_RECENT] = kept;
+		}
+	}
+	hf_mutex_lock(gate->mutex);
+	was_left = kept && kept->is_left;
+	if (kept) {
+		kept->count++;
+		kept->last_ns = event->time_ns;
+		leave(gate, kept);
 	} else {
-		gate->first = kept;
-		gate->last = kept;
+		gate->is_full = true;
 	}
 	hf_mutex_unlock(gate->mutex);
-	hf_bell_ring(gate->bell);
+	if (!was_left)
+		hf_bell_ring(gate->bell);
 }
 
 /* Who waits there, in which test, and what it was about to do. */
@@ -296,9 +319,10 @@ static void take_effect(void *context, struct hf_gate_question *question,
 	if (hf_culprit_look(gate->tasks, hf_gate_question_tid(question),
 			    &gate->suspect) < 0)
 		return;
-	event.count = 1;
+	event.time_ns = hf_system_time_ns();
 	event.culprit = keep_culprit(gate, gate->suspect.task);
-	leave_event(gate, &event);
+	if (hf_gate_is_waiting(question))
+		leave_event(gate, &event);
 }
 
 /* -- arming ---------- */

@@ -35,8 +35,10 @@ struct gate_event {
 	const struct hf_culprit *culprit; /* NULL: it could not be seen */
 	const char *test;
 	bool is_test_exact;
-	uint64_t count;
+	uint64_t count;		/* since it was taken last */
 	int64_t time_ns;
+	int64_t last_ns;
+	bool is_left;		/* in the list */
 };
 
 /* An entry is another file since. */
@@ -44,6 +46,9 @@ struct gate_renewal {
 	const struct hf_entry *entry;
 	struct hf_gate_identity file;
 };
+
+/* So many different deeds a program may do in turn. */
+#define GATE_RECENT 64u
 
 struct hf_run_gate {
 	struct hf_run *run;
@@ -64,11 +69,14 @@ struct hf_run_gate {
 	struct hf_decision decision;
 	struct hf_suspect suspect;
 	struct hf_arena arena;
+	/* What was kept last: a loop is kept once. */
+	struct gate_event *recent[GATE_RECENT];
+	size_t recent_at;
 	struct hf_culprit **culprits;
 	size_t culprit_count;
 	size_t culprit_capacity;
 	/* -- the main thread alone -- */
-	const struct gate_event **observed;
+	struct gate_event *observed;
 	size_t observed_count;
 	size_t observed_capacity;
 };

@@ -67,27 +67,49 @@ static void note_all_beneath(struct hf_run *run, const struct gate_event *event)
 			     event->entry);
 }
 
+/* No memory: the run says so. */
+static void lose(struct hf_run_gate *gate)
+{
+	hf_mutex_lock(gate->mutex);
+	gate->is_full = true;
+	hf_mutex_unlock(gate->mutex);
+}
+
 static void remember_open(struct hf_run_gate *gate,
 			  const struct gate_event *event)
 {
 	for (size_t i = 0; i < gate->observed_count; i++)
-		if (gate_event_is_same(gate->observed[i], event))
+		if (gate_event_is_same(&gate->observed[i], event)) {
+			gate->observed[i].last_ns = event->last_ns;
 			return;
+		}
 	if (gate->observed_count == gate->observed_capacity) {
-		const size_t capacity = gate->observed_capacity
-						? 2 * gate->observed_capacity
-						: 16;
-		const struct gate_event **const observed = reallocarray(
+		const size_t capacity =
+			gate->observed_capacity ? 2 * gate->observed_capacity :
+						  16;
+		struct gate_event *const observed = reallocarray(
 			gate->observed, capacity, sizeof(*observed));
 
 		if (!observed) {
-			gate->is_full = true;
+			lose(gate);
 			return;
 		}
 		gate->observed = observed;
 		gate->observed_capacity = capacity;
 	}
-	gate->observed[gate->observed_count++] = event;
+	gate->observed[gate->observed_count++] = *event;
+}
+
+int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry)
+{
+	const struct hf_run_gate *const gate = run->gate;
+	int64_t last_ns = 0;
+
+	for (size_t i = 0; gate && i < gate->observed_count; i++)
+		if (gate->observed[i].entry == entry &&
+		    gate->observed[i].last_ns > last_ns)
+			last_ns = gate->observed[i].last_ns;
+	return last_ns;
 }
 
 static const char *effect_text(enum hf_gate_effect effect)
@@ -156,25 +178,47 @@ static void take_event(struct hf_run *run, struct hf_job *job,
 	}
 }
 
+/* The next of the list; its count is what came since it was taken last. */
+static bool next_event(struct hf_run_gate *gate, struct gate_event *ret_event)
+{
+	struct gate_event *event;
+
+	hf_mutex_lock(gate->mutex);
+	event = gate->first;
+	if (event) {
+		gate->first = event->next;
+		if (!gate->first)
+			gate->last = NULL;
+		event->is_left = false;
+		*ret_event = *event;
+		event->count = 0;
+	}
+	hf_mutex_unlock(gate->mutex);
+	return event != NULL;
+}
+
+static bool has_lost(struct hf_run_gate *gate)
+{
+	bool is_full;
+
+	hf_mutex_lock(gate->mutex);
+	is_full = gate->is_full;
+	hf_mutex_unlock(gate->mutex);
+	return is_full;
+}
+
 void hf_run_take_gate(struct hf_run *run, struct hf_job *job)
 {
 	struct hf_run_gate *const gate = run->gate;
-	struct gate_event *event;
-	bool is_full;
+	struct gate_event event;
 
 	if (!gate)
 		return;
 	hf_bell_silence(gate->bell);
-	hf_mutex_lock(gate->mutex);
-	event = gate->first;
-	is_full = gate->is_full;
-	gate->first = NULL;
-	gate->last = NULL;
-	hf_mutex_unlock(gate->mutex);
-	for (; event; event = event->next)
-		take_event(run, job, event);
-	if (is_full) {
-		struct hf_error err = {0};
+	while (next_event(gate, &event))
+		take_event(run, job, &event);
+	if (has_lost(gate)) {
+		struct hf_error err = { 0 };
 
 		(void)hf_fail_memory(&err);
 		hf_run_fail(run, &err);
@@ -231,7 +275,7 @@ size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
 	if (!found)
 		return 0;
 	for (size_t i = 0; i < gate->observed_count; i++) {
-		const struct gate_event *const event = gate->observed[i];
+		const struct gate_event *const event = &gate->observed[i];
 
 		if (event->entry != entry || !event->culprit)
 			continue;

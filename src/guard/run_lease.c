@@ -101,7 +101,8 @@ static void take_opener(struct hf_run *run, struct hf_job *job,
 		break;
 	case HF_LEASE_OUTSIDE:
 		hf_run_note_outsider(run, entry->path, &opener->process,
-				     opener->uid == hf_system_uid() &&
+				     opener->is_certain &&
+					     opener->uid == hf_system_uid() &&
 					     opener->is_in_namespaces);
 		break;
 	}

@@ -3,6 +3,7 @@
  * Note what happened: in the list, in the journal, and to whoever observes.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -15,6 +16,27 @@ void hf_run_fail(struct hf_run *run, const struct hf_error *err)
 {
 	if (run->session.error.code == 0)
 		run->session.error = *err;
+}
+
+/* Who did it, for whoever takes over. */
+static void add_who(const struct hf_violation *violation, struct hf_buffer *text)
+{
+	const struct hf_culprit *const culprit = violation->culprit;
+
+	if (violation->detail[0] != '\0') {
+		hf_buffer_add_text(text, ",");
+		hf_text_encode("detail", violation->detail, text);
+	}
+	if (violation->test) {
+		hf_buffer_add_text(text, ",");
+		hf_text_encode("test", violation->test, text);
+		hf_buffer_printf(text, ",\"exact\":%s",
+				 violation->is_test_exact ? "true" : "false");
+	}
+	if (!culprit)
+		return;
+	hf_buffer_printf(text, ",\"pid\":%" PRId64 ",", culprit->process.pid);
+	hf_text_encode("comm", culprit->process.comm, text);
 }
 
 /* Members of a violation's record: enough to report it, should this process not
@@ -38,6 +60,9 @@ void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
 			 violation->count);
 	hf_time_encode(violation->time_ns, &text);
 	hf_buffer_add_text(&text, "\"");
+	if (violation->is_outside)
+		hf_buffer_add_text(&text, ",\"outside\":true");
+	add_who(violation, &text);
 	if (violation->has_after) {
 		hf_buffer_add_text(&text, ",\"after\":");
 		hf_entry_encode(&violation->after, &text);
@@ -68,39 +93,67 @@ static const struct hf_entry *opened_with(const struct hf_run *run,
 	return name ? hf_tree_find(&run->session.snapshot.tree, name) : NULL;
 }
 
+static struct hf_violation *no_memory(struct hf_run *run)
+{
+	struct hf_error err = { 0 };
+
+	(void)hf_fail_memory(&err);
+	hf_run_fail(run, &err);
+	return NULL;
+}
+
+/* Once more; true when it is told already. */
+static bool count_again(struct hf_run *run, struct hf_violation *violation)
+{
+	/* One write is several events. */
+	if (violation->count > 0 && violation->burst_ns == run->burst_ns)
+		return true;
+	violation->burst_ns = run->burst_ns;
+	if (violation->count++ == 0)
+		return false;
+	/* Often enough for whoever takes over, and never a flood. */
+	if ((violation->count & (violation->count - 1)) == 0)
+		hf_run_journal(run, violation);
+	return true;
+}
+
 struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 				 const char *rule, const char *operation,
 				 const struct hf_entry *before)
 {
 	struct hf_violations *const violations = &run->session.violations;
+	struct hf_violation *const violation =
+		hf_violations_note(violations, path, rule, operation, before,
+				   hf_system_time_ns());
 	const struct hf_entry *opened;
-	struct hf_violation *violation;
-	struct hf_error err = {0};
 
-	violation = hf_violations_note(violations, path, rule, operation,
-				       before, hf_system_time_ns());
-	if (!violation) {
-		(void)hf_fail_memory(&err);
-		hf_run_fail(run, &err);
-		return NULL;
-	}
-	/* One write is several events. */
-	if (violation->count > 0 && violation->burst_ns == run->burst_ns)
+	if (!violation)
+		return no_memory(run);
+	if (count_again(run, violation))
 		return violation;
-	violation->burst_ns = run->burst_ns;
-	if (violation->count++ > 0) {
-		/* Often enough for whoever takes over, and never a flood. */
-		if ((violation->count & (violation->count - 1)) == 0)
-			hf_run_journal(run, violation);
-		return violation;
-	}
 	opened = before ? before : opened_with(run, path);
 	if ((!opened || hf_run_gate_openers(run, opened, violation) == 0) &&
 	    hf_violations_set_candidates(violations, violation,
-					 &run->suspects) < 0) {
-		(void)hf_fail_memory(&err);
-		hf_run_fail(run, &err);
-	}
+					 &run->suspects) < 0)
+		(void)no_memory(run);
+	hf_run_journal(run, violation);
+	tell(run, violation);
+	return violation;
+}
+
+struct hf_violation *hf_run_note_outside(struct hf_run *run, const char *path,
+					 const char *rule,
+					 const char *operation,
+					 const struct hf_entry *before)
+{
+	struct hf_violation *const violation = hf_violations_note_outside(
+		&run->session.violations, path, rule, operation, before,
+		hf_system_time_ns());
+
+	if (!violation)
+		return no_memory(run);
+	if (count_again(run, violation))
+		return violation;
 	hf_run_journal(run, violation);
 	tell(run, violation);
 	return violation;
@@ -154,6 +207,45 @@ static void adopt_after(struct hf_run *run, struct hf_violation *violation,
 					 &tree.entries[0]) == 0;
 }
 
+/* As far as the journal has it: pid and short name. */
+static const struct hf_culprit *adopt_culprit(struct hf_arena *arena,
+					      const hf_json_value *record)
+{
+	struct hf_culprit *const culprit =
+		hf_arena_alloc(arena, sizeof(*culprit));
+	const char *comm;
+	uint64_t pid;
+
+	if (!culprit || !hf_json_number(hf_json_get(record, "pid"), &pid) ||
+	    hf_text_decode(hf_json_get(record, "comm"),
+			   hf_json_get(record, "comm_bytes"), arena,
+			   &comm) < 0)
+		return NULL;
+	*culprit = (struct hf_culprit){
+		.process = { .pid = (int64_t)pid },
+		.exe = "",
+		.cwd = "",
+		.is_inside = true,
+	};
+	(void)snprintf(culprit->process.comm, sizeof(culprit->process.comm),
+		       "%s", comm);
+	return culprit;
+}
+
+/* NULL when it is not there. */
+static const char *adopt_text(struct hf_arena *arena,
+			      const hf_json_value *record, const char *name,
+			      const char *bytes_name)
+{
+	const char *text;
+
+	return hf_text_decode(hf_json_get(record, name),
+			      hf_json_get(record, bytes_name), arena,
+			      &text) < 0 ?
+		       NULL :
+		       text;
+}
+
 /* Journalled and told already; a later record of the same counts more. */
 static void adopt(struct hf_run *run, const hf_json_value *record)
 {
@@ -164,6 +256,7 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 	const char *const time = hf_json_string(hf_json_get(record, "time"));
 	const struct hf_entry *before;
 	struct hf_violation *violation;
+	struct hf_attempt attempt;
 	bool has_landed;
 	int64_t time_ns;
 	const char *path;
@@ -177,22 +270,34 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 			   hf_json_get(record, "rule_bytes"), arena, &rule) < 0)
 		return;
 	before = hf_tree_find(&run->session.snapshot.tree, path);
+	attempt = (struct hf_attempt){
+		.path = path,
+		.rule = rule,
+		.operation = operation,
+		.detail = adopt_text(arena, record, "detail", "detail_bytes"),
+		.before = before,
+		.culprit = adopt_culprit(arena, record),
+		.test = adopt_text(arena, record, "test", "test_bytes"),
+		.time_ns = time_ns,
+	};
+	if (!attempt.detail)
+		attempt.detail = "";
+	(void)hf_json_bool(hf_json_get(record, "exact"),
+			   &attempt.is_test_exact);
 	if (hf_json_bool(hf_json_get(record, "landed"), &has_landed) &&
 	    !has_landed)
-		violation = hf_violations_note_attempt(
-			violations, &(struct hf_attempt){
-					    .path = path,
-					    .rule = rule,
-					    .operation = operation,
-					    .detail = "",
-					    .before = before,
-					    .time_ns = time_ns,
-				    });
+		violation = hf_violations_note_attempt(violations, &attempt);
 	else
 		violation = hf_violations_note(violations, path, rule,
 					       operation, before, time_ns);
 	if (!violation)
 		return;
+	if (violation->has_landed && !violation->culprit) {
+		violation->culprit = attempt.culprit;
+		violation->test = attempt.test;
+	}
+	(void)hf_json_bool(hf_json_get(record, "outside"),
+			   &violation->is_outside);
 	if (!hf_json_number(hf_json_get(record, "count"), &violation->count))
 		violation->count = 1;
 	violation->change |=

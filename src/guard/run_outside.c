@@ -46,13 +46,16 @@ void hf_run_note_outsider(struct hf_run *run, const char *path,
 		.path = path,
 		.process = *process,
 		.is_person = is_person,
+		.time_ns = hf_system_time_ns(),
 	};
 	struct hf_outsider *outsiders;
 
 	for (size_t i = 0; i < session->outsider_count; i++)
 		if (strcmp(session->outsiders[i].path, path) == 0 &&
-		    is_same_process(&session->outsiders[i].process, process))
+		    is_same_process(&session->outsiders[i].process, process)) {
+			session->outsiders[i].time_ns = outsider.time_ns;
 			return;
+		}
 	outsiders =
 		reallocarray(session->outsiders, session->outsider_count + 1,
 			     sizeof(*outsiders));
@@ -63,16 +66,24 @@ void hf_run_note_outsider(struct hf_run *run, const char *path,
 		outsiders[session->outsider_count++] = outsider;
 }
 
-/* Of those who opened the file, is each a person?  False when there is none. */
-static bool was_opened_by_persons(struct hf_run *run, const char *path)
+/*
+ * Since the command had the file open at last: has somebody opened it, and was each
+ * of them a person?  Whoever waits for a lease shows that no writer was left then.
+ */
+static bool was_opened_by_persons(struct hf_run *run, const char *path,
+				  int64_t since_ns)
 {
 	struct hf_session *const session = &run->session;
 	bool is_any = false;
 
 	for (size_t i = 0; i < session->outsider_count; i++) {
-		if (strcmp(session->outsiders[i].path, path) != 0)
+		const struct hf_outsider *const outsider =
+			&session->outsiders[i];
+
+		if (strcmp(outsider->path, path) != 0 ||
+		    outsider->time_ns <= since_ns)
 			continue;
-		if (!session->outsiders[i].is_person)
+		if (!outsider->is_person)
 			return false;
 		is_any = true;
 	}
@@ -105,7 +116,7 @@ static bool is_other_content(const struct hf_stat *before,
 }
 
 /* What a refused call would have done, by the beginning of its name. */
-enum deed { DEED_REMOVE, DEED_REPLACE, DEED_METADATA };
+enum deed { DEED_REMOVE, DEED_REPLACE, DEED_CREATE, DEED_METADATA };
 
 static bool is_deed(const char *operation, enum deed deed)
 {
@@ -115,13 +126,14 @@ static bool is_deed(const char *operation, enum deed deed)
 	} rows[] = {
 		{ "unlink", 1u << DEED_REMOVE },
 		{ "rmdir", 1u << DEED_REMOVE },
-		{ "rename", 1u << DEED_REMOVE | 1u << DEED_REPLACE },
-		{ "link", 1u << DEED_REPLACE },
-		{ "symlink", 1u << DEED_REPLACE },
-		{ "mk", 1u << DEED_REPLACE },
-		{ "bind", 1u << DEED_REPLACE },
-		{ "open", 1u << DEED_REPLACE },
-		{ "creat", 1u << DEED_REPLACE },
+		{ "rename", 1u << DEED_REMOVE | 1u << DEED_REPLACE |
+				    1u << DEED_CREATE },
+		{ "link", 1u << DEED_CREATE },
+		{ "symlink", 1u << DEED_CREATE },
+		{ "mk", 1u << DEED_CREATE },
+		{ "bind", 1u << DEED_CREATE },
+		{ "open", 1u << DEED_CREATE },
+		{ "creat", 1u << DEED_CREATE },
 		{ "truncate", 0 },
 	};
 
@@ -159,7 +171,7 @@ static bool is_in_known_directory(const struct hf_run *run, const char *path)
 }
 
 /* What can be said with the gate on, from what stands there now. */
-static bool is_left_over(const struct hf_run *run, const char *path,
+static bool is_left_over(struct hf_run *run, const char *path,
 			 const struct hf_entry *entry,
 			 const struct hf_stat *now)
 {
@@ -169,11 +181,13 @@ static bool is_left_over(const struct hf_run *run, const char *path,
 		return false;
 	if (!entry)
 		return is_in_known_directory(run, path) &&
-		       !was_tried(run, path, DEED_REPLACE);
+		       !was_tried(run, path, DEED_CREATE);
 	if (now->ino != entry->stat.ino || now->dev != entry->stat.dev)
-		return !was_tried(run, path, DEED_REPLACE);
+		return !was_tried(run, path, DEED_REPLACE) &&
+		       !was_tried(run, path, DEED_REMOVE);
 	if (now->kind == HF_KIND_FILE && is_other_content(&entry->stat, now))
-		return false;
+		return was_opened_by_persons(run, path,
+					     hf_run_gate_opened_ns(run, entry));
 	return !was_tried(run, path, DEED_METADATA);
 }
 
@@ -181,17 +195,14 @@ bool hf_run_is_outside(struct hf_run *run, const char *path,
 		       const struct hf_entry *entry)
 {
 	struct hf_stat now;
-	struct hf_violation ignored = { .path = path };
 
-	/* What stands beside a database the gate lets through. */
+	/* What stands beside a database the gate lets through; and without the
+	 * gate nothing is proven. */
 	if (run->project->policy.on_outside != HF_OUTSIDE_STAY ||
+	    run->session.gate != HF_LAYER_ON ||
 	    (!entry && hf_run_side_len(path) > 0))
 		return false;
-	if (entry && hf_run_gate_openers(run, entry, &ignored) > 0)
-		return false;
-	if (was_opened_by_persons(run, path))
-		return true;
-	return run->session.gate == HF_LAYER_ON && look_at(run, path, &now) &&
+	return look_at(run, path, &now) &&
 	       is_left_over(run, path, entry, &now);
 }
 

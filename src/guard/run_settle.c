@@ -27,19 +27,17 @@ static struct hf_violation *violation_of(struct hf_run *run,
 {
 	const struct hf_entry *const entry =
 		delta->before ? delta->before : delta->after;
+	const char *const operation = hf_change_name(delta->change);
 	struct hf_violation *const known =
 		hf_violations_find(&run->session.violations, entry->path);
 
-	struct hf_violation *violation;
-
 	if (known)
 		return known;
-	violation = hf_run_note(run, entry->path, entry->rule,
-				hf_change_name(delta->change), delta->before);
-	if (violation)
-		violation->is_outside =
-			hf_run_is_outside(run, entry->path, delta->before);
-	return violation;
+	return hf_run_is_outside(run, entry->path, delta->before) ?
+		       hf_run_note_outside(run, entry->path, entry->rule,
+					   operation, delta->before) :
+		       hf_run_note(run, entry->path, entry->rule, operation,
+				   delta->before);
 }
 
 /* Has only a person changed it, whatever we saw of that? */

@@ -111,28 +111,13 @@ void hf_run_set_alarm(struct hf_run *run, struct hf_job *job)
 				      burst);
 }
 
-/* A person's edit stays, and the run goes on. */
-static void note_outside(struct hf_run *run, const char *path, const char *rule,
-			 const char *operation, const struct hf_entry *entry)
-{
-	struct hf_violation *const known =
-		hf_violations_find(&run->session.violations, path);
-	struct hf_violation *violation;
-
-	if (known && known->is_outside) {
-		known->count++;
-		return;
-	}
-	violation = hf_run_note(run, path, rule, operation, entry);
-	if (violation)
-		violation->is_outside = true;
-}
-
 static void note_landed(struct hf_run *run, struct hf_job *job,
 			const struct hf_entry *entry, const char *operation)
 {
+	/* A person's edit stays, and the run goes on. */
 	if (hf_run_is_outside(run, entry->path, entry)) {
-		note_outside(run, entry->path, entry->rule, operation, entry);
+		(void)hf_run_note_outside(run, entry->path, entry->rule,
+					  operation, entry);
 		hf_run_follow(run, entry);
 		return;
 	}
@@ -209,6 +194,16 @@ size_t hf_run_side_len(const char *path)
 	return 0;
 }
 
+/* Does it belong to a protected database? */
+static bool is_beside_entry(const struct hf_run *run, const char *path)
+{
+	const size_t side = hf_run_side_len(path);
+	cleanup_free char *name =
+		side > 0 ? strndup(path, strlen(path) - side) : NULL;
+
+	return name && hf_tree_find(&run->session.snapshot.tree, name);
+}
+
 /* A name that was not there: does the policy want it not to be? */
 static void take_new_name(struct hf_run *run, struct hf_job *job,
 			  const struct hf_watch_event *event, const char *path)
@@ -223,13 +218,21 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 	rule = hf_patterns_match_past(policy->protect, path,
 				      hf_scan_skipped_len(path),
 				      event->is_directory);
-	if (rule && !hf_policy_allows(policy, run->options->argv, path,
-				      event->is_directory)) {
-		begin_burst(run, job);
-		(void)hf_run_note(run, path, rule, "create", NULL);
-	} else if (hf_run_side_len(path) > 0 && run->burst_ns != 0) {
-		begin_burst(run, job);
+	if (is_beside_entry(run, path)) {
+		/* Judged at the end: it mostly goes away again. */
+		if (run->burst_ns != 0)
+			begin_burst(run, job);
+		return;
 	}
+	if (!rule || hf_policy_allows(policy, run->options->argv, path,
+				      event->is_directory))
+		return;
+	if (hf_run_is_outside(run, path, NULL)) {
+		(void)hf_run_note_outside(run, path, rule, "create", NULL);
+		return;
+	}
+	begin_burst(run, job);
+	(void)hf_run_note(run, path, rule, "create", NULL);
 }
 
 /*

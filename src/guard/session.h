@@ -52,6 +52,7 @@ struct hf_outsider {
 	struct hf_process process;	/* pid 0: nobody knows who */
 	/* The user's own, in the same namespaces; not a service or container. */
 	bool is_person;
+	int64_t time_ns;	/* of the last time */
 	bool has_changed;
 };
 

@@ -136,6 +136,26 @@ static struct hf_violation *add(struct hf_violations *violations,
 	return violation;
 }
 
+static struct hf_violation *
+add_landed(struct hf_violations *violations, const char *path, const char *rule,
+	   const char *operation, const struct hf_entry *before, int64_t time_ns)
+{
+	struct hf_violation *const violation =
+		add(violations, &violations->landed,
+		    &(struct hf_attempt){
+			    .path = path,
+			    .rule = rule,
+			    .operation = operation,
+			    .detail = "",
+			    .before = before,
+			    .time_ns = time_ns,
+		    });
+
+	if (violation)
+		violation->has_landed = true;
+	return violation;
+}
+
 struct hf_violation *hf_violations_note(struct hf_violations *violations,
 					const char *path, const char *rule,
 					const char *operation,
@@ -145,19 +165,26 @@ struct hf_violation *hf_violations_note(struct hf_violations *violations,
 	struct hf_violation *violation = first_of(&violations->landed, path);
 
 	for (; violation; violation = violation->next)
-		if (strcmp(violation->operation, operation) == 0)
+		if (!violation->is_outside &&
+		    strcmp(violation->operation, operation) == 0)
 			return violation;
-	violation = add(violations, &violations->landed,
-			&(struct hf_attempt){
-				.path = path,
-				.rule = rule,
-				.operation = operation,
-				.detail = "",
-				.before = before,
-				.time_ns = time_ns,
-			});
+	return add_landed(violations, path, rule, operation, before, time_ns);
+}
+
+struct hf_violation *
+hf_violations_note_outside(struct hf_violations *violations, const char *path,
+			   const char *rule, const char *operation,
+			   const struct hf_entry *before, int64_t time_ns)
+{
+	struct hf_violation *violation = first_of(&violations->landed, path);
+
+	for (; violation; violation = violation->next)
+		if (violation->is_outside)
+			return violation;
+	violation = add_landed(violations, path, rule, operation, before,
+			       time_ns);
 	if (violation)
-		violation->has_landed = true;
+		violation->is_outside = true;
 	return violation;
 }
 

@@ -23,6 +23,7 @@ struct hf_buffer;
 struct hf_culprit {
 	struct hf_process process;
 	int64_t tid;
+	uint64_t start;		/* of the thread, in ticks since boot */
 	const char *exe;
 	const char *cwd;
 	bool is_inside;		/* started by the command */
@@ -95,6 +96,12 @@ struct hf_violation *hf_violations_note(struct hf_violations *violations,
 					const char *operation,
 					const struct hf_entry *before,
 					int64_t time_ns);
+
+/* The same of what a person did, whatever it was: one for each path. */
+struct hf_violation *
+hf_violations_note_outside(struct hf_violations *violations, const char *path,
+			   const char *rule, const char *operation,
+			   const struct hf_entry *before, int64_t time_ns);
 
 /* An attempt that was refused; strings are copied, culprit is borrowed. */
 struct hf_attempt {

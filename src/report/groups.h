@@ -2,8 +2,8 @@
 /*
  * The violations of a run in the groups that are told as one: a loop that was
  * refused 5,000 times is one line.  What landed comes first, a group a path;
- *then what was refused, a group a path and test; then what a person did beside
- *the run, a group a path.
+ * then what was refused, a group a path and test; then what a person did beside
+ * the run, a group a path.
  *
  *	cleanup_groups struct hf_groups groups = HF_GROUPS_INIT;
  *	struct hf_group group;

@@ -120,6 +120,10 @@ static int answer(struct hf_gate_question *question)
 	if (rc < 0)
 		return GO_ON;
 	rc = gate->hooks.judge(gate->hooks.context, question);
+	if (rc == 0 && question->is_unseen) {
+		effect(question, HF_GATE_NOT_JUDGED);
+		return -EACCES;
+	}
 	switch (rc) {
 	case 0:
 		return GO_ON;

@@ -93,8 +93,12 @@ int hf_gate_copy(struct hf_gate_question *question,
 	    copy_metadata(from_fd, to_fd, &from) < 0 || fstat(to_fd, &to) < 0)
 		return -EOPNOTSUPP;
 	rc = name_it(to_fd, parent_fd, question->call.places[1].last);
-	if (rc == 0)
-		*ret_copy = (struct hf_gate_identity){.dev = to.st_dev,
-						      .ino = to.st_ino};
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret_copy = (struct hf_gate_identity){ .dev = to.st_dev,
+					       .ino = to.st_ino };
+	/* Open for reading alone: nobody takes us for a writer. */
+	gate->copies[gate->copy_count] = open_again(to_fd);
+	gate->copy_count += gate->copies[gate->copy_count] >= 0;
+	return 0;
 }

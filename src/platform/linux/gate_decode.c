@@ -259,6 +259,7 @@ int gate_decode(struct hf_gate_question *question)
 	call->sets_now = false;
 	call->place_count = 0;
 	question->is_close = false;
+	question->is_unseen = false;
 	question->resolve = 0;
 	if (shape->operation == HF_GATE_BIND)
 		return take_socket(question);

@@ -102,6 +102,7 @@ struct hf_gate_question {
 	const struct gate_shape *shape;
 	bool is_compat;		/* a 32-bit program */
 	bool is_close;		/* paths are walked */
+	bool is_unseen;		/* a fact could not be had, by our own fault */
 	uint64_t flags;		/* as the caller gave them */
 	uint64_t resolve;	/* of openat2() */
 	struct hf_gate_call call;

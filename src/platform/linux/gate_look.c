@@ -142,7 +142,7 @@ static int look(struct hf_gate_question *question, struct gate_path *path,
 	if (!is_doubtful(question, path)) {
 		rc = look_here(question, path, follows, ret_found);
 		/* What is to be made is mostly not there. */
-		if (path->is_descriptor || (rc == -ENOENT && creates))
+		if (path->is_descriptor || (rc == -ENOENT && creates && !follows))
 			return rc;
 		if (rc < 0 ? rc != -ENOENT :
 			     !may_be_own(question, path, ret_found))
@@ -358,8 +358,24 @@ static void learn_empty(struct hf_gate_question *question, size_t index)
 	hf_directory_close(&directory);
 }
 
-void hf_gate_learn(struct hf_gate_question *question, size_t index,
-		   enum hf_gate_fact fact)
+/* A failure that is ours, and says nothing of what the call would meet. */
+static bool is_our_failure(const struct hf_gate_question *question, int rc)
+{
+	char path[GATE_LEAD_MAX];
+	struct stat found;
+
+	if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
+		return true;
+	if (rc != -EACCES && rc != -EPERM)
+		return false;
+	/* Of the way, or of a caller that may not be looked at? */
+	(void)snprintf(path, sizeof(path), "%u/cwd", question->notice.pid);
+	return fstatat(question->gate->proc_fd, path, &found, 0) < 0 &&
+	       (errno == EACCES || errno == EPERM);
+}
+
+static void learn(struct hf_gate_question *question, size_t index,
+		  enum hf_gate_fact fact)
 {
 	struct hf_gate_place *const place = &question->call.places[index];
 
@@ -390,4 +406,21 @@ void hf_gate_learn(struct hf_gate_question *question, size_t index,
 		place->is_permitted = gate_is_permitted(question, index);
 		break;
 	}
+}
+
+void hf_gate_learn(struct hf_gate_question *question, size_t index,
+		   enum hf_gate_fact fact)
+{
+	const struct hf_gate_place *const place = &question->call.places[index];
+	int rc = 0;
+
+	learn(question, index, fact);
+	if (fact == HF_GATE_FACT_NAME)
+		rc = place->name_rc;
+	else if (fact == HF_GATE_FACT_OBJECT)
+		rc = place->object_rc;
+	else if (fact & (HF_GATE_FACT_PARENT | HF_GATE_FACT_END))
+		rc = place->parent_rc;
+	if (rc < 0 && is_our_failure(question, rc))
+		question->is_unseen = true;
 }

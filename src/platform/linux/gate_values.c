@@ -16,14 +16,15 @@
 /* renameat2(2): flags that exist. */
 #define RENAME_KNOWN	  (RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)
 #define MODE_BITS	  07777u
-/* openat2(2): the flags that exist; O_TMPFILE without O_DIRECTORY, and FASYNC. */
+/* openat2(2): the flags that exist; O_TMPFILE without O_DIRECTORY,
+ * and O_LARGEFILE on either architecture, where the other has O_NOFOLLOW. */
 #define TMPFILE_BIT	  UINT64_C(020000000)
 #define OPEN_KNOWN                                                             \
 	((uint64_t)(O_ACCMODE | O_CREAT | O_NOCTTY | O_EXCL | O_TRUNC |        \
 		    O_APPEND | O_NONBLOCK | O_DSYNC | O_SYNC | O_ASYNC |       \
 		    O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_NOATIME |          \
 		    O_CLOEXEC | O_PATH) |                                      \
-	 TMPFILE_BIT | UINT64_C(0100000))
+	 TMPFILE_BIT | UINT64_C(0100000) | UINT64_C(0400000))
 #define RESOLVE_KNOWN                                                          \
 	((uint64_t)(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS |                  \
 		    RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT |  \

@@ -93,8 +93,28 @@ static unsigned last_number(const char *status, const char *label,
 	return last && sscanf(last, "%u", &number) == 1 ? number : otherwise;
 }
 
-/* The number of the caller's process; of its thread, as a second. */
-static void numbers_of(const struct hf_gate_question *question,
+static unsigned first_number(const char *status, const char *label,
+			     unsigned otherwise)
+{
+	const char *const line = strstr(status, label);
+	unsigned number;
+
+	return line && sscanf(line + strlen(label), "%u", &number) == 1 ?
+		       number :
+		       otherwise;
+}
+
+static bool is_same_system(int a_fd, int b_fd)
+{
+	struct stat a;
+	struct stat b;
+
+	return fstat(a_fd, &a) == 0 && fstat(b_fd, &b) == 0 &&
+	       a.st_dev == b.st_dev;
+}
+
+/* The number of the caller's process and of its thread, as this /proc has them. */
+static void numbers_of(const struct hf_gate_question *question, int proc_fd,
 		       unsigned *ret_pid, unsigned *ret_tid)
 {
 	char path[GATE_LEAD_MAX];
@@ -108,6 +128,10 @@ static void numbers_of(const struct hf_gate_question *question,
 	fd = openat(question->gate->proc_fd, path, O_RDONLY | O_CLOEXEC);
 	len = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
 	status[len > 0 ? len : 0] = '\0';
+	if (is_same_system(proc_fd, question->gate->proc_fd)) {
+		*ret_pid = first_number(status, "\nTgid:", *ret_pid);
+		return;
+	}
 	*ret_pid = last_number(status, "\nNStgid:", *ret_pid);
 	*ret_tid = last_number(status, "\nNSpid:", *ret_tid);
 }
@@ -190,7 +214,7 @@ static int follow_in_proc(struct walker *walker, const char *name)
 	int fd;
 
 	if (strcmp(name, "self") == 0 || strcmp(name, "thread-self") == 0) {
-		numbers_of(walker->question, &pid, &tid);
+		numbers_of(walker->question, walker->at_fd, &pid, &tid);
 		if (name[0] == 's')
 			(void)snprintf(text, sizeof(text), "%u", pid);
 		else

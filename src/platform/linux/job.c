@@ -9,16 +9,16 @@
  *
  * Guard must be an ancestor of the command, because Yama lets nobody else look
  * into it, and must not be in the job's group, because a signal to the group
- *may be SIGKILL.  setsid() would do that too, but then its child could not be
- *in the job's group (EPERM).  So guard forks the command first, while it still
- *is in the job's group, and then leaves for a group of its own.
+ * may be SIGKILL.  setsid() would do that too, but then its child could not be
+ * in the job's group (EPERM).  So guard forks the command first, while it still
+ * is in the job's group, and then leaves for a group of its own.
  *
  * Front and guard block every signal and take them from a signalfd.  What the
  * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent
- *to front alone is forwarded, and the canary tells that from a signal to the
- *group. It is forked when the command has run for a moment, or is stopped
- *before: a short command has no need of it. A signalfd inherited over fork()
- *reads the signals of whoever reads it.
+ * to front alone is forwarded, and the canary tells that from a signal to the
+ * group. It is forked when the command has run for a moment, or is stopped
+ * before: a short command has no need of it. A signalfd inherited over fork()
+ * reads the signals of whoever reads it.
  *
  * Each of front and guard notices the other's death by the end of their socket,
  * ends the tree and settles.  Both are subreapers: orphans come to guard, and
@@ -156,11 +156,18 @@ int hf_job_fail_start(struct hf_error *err, const char *what)
 
 static int block_signals(struct hf_job *job, struct hf_error *err)
 {
+	struct sigaction before;
+
 	/* A debugger's breakpoint must keep working. */
 	(void)sigfillset(&job->all);
 	(void)sigdelset(&job->all, SIGTRAP);
-	if (sigprocmask(SIG_BLOCK, &job->all, &job->inherited) < 0)
+	if (sigprocmask(SIG_BLOCK, &job->all, &job->inherited) < 0 ||
+	    sigaction(SIGCHLD, NULL, &before) < 0)
 		return hf_job_fail_start(err, "signals");
+	/* Ignored, the ends of children would not be told. */
+	job->ignores_children = before.sa_handler == SIG_IGN;
+	if (job->ignores_children)
+		(void)signal(SIGCHLD, SIG_DFL);
 	job->signal_fd = signalfd(-1, &job->all, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (job->signal_fd < 0)
 		return hf_job_fail_start(err, "signals");

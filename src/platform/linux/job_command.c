@@ -37,6 +37,8 @@ static _Noreturn void become_command(const struct hf_job *job, int go_fd,
 		if (variable)
 			(void)putenv(variable);
 	}
+	if (job->ignores_children)
+		(void)signal(SIGCHLD, SIG_IGN);
 	(void)sigprocmask(SIG_SETMASK, &job->inherited, NULL);
 	rc = hf_process_exec(options->argv);
 	do

@@ -311,7 +311,8 @@ static void check_times(struct guard *guard)
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
 	const int64_t now = hf_system_boot_ns();
 
-	if (job->alarm_ns != 0 && now >= job->alarm_ns) {
+	/* A tree that is to end gets nothing more from us. */
+	if (!job->is_stopping && job->alarm_ns != 0 && now >= job->alarm_ns) {
 		job->alarm_ns = 0;
 		hooks->alarm(hooks->context, job);
 	}

@@ -42,6 +42,7 @@ struct hf_message {
 struct hf_job {
 	const struct hf_job_options *options;
 	sigset_t all;		/* what we block */
+	bool ignores_children;	/* so does the command */
 	sigset_t inherited;	/* what the command gets */
 	int signal_fd;
 	int peer_fd;		/* from front to guard, from guard to front */

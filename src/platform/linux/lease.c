@@ -4,9 +4,9 @@
  *
  * A lease is granted while nobody has the file open for writing.  Whoever then
  * opens it for writing or truncates it by path makes the kernel send us a
- *signal with our descriptor and sleeps until we give the lease back; after
+ * signal with our descriptor and sleeps until we give the lease back; after
  * /proc/sys/fs/lease-break-time the kernel takes it away.  An opener counts as
- *a writer before it sleeps, so a lease cannot be retaken past one that waits.
+ * a writer before it sleeps, so a lease cannot be retaken past one that waits.
  *
  *	lease.c		take, give back, take again
  *	lease_table.c	found by tag, descriptor and file
@@ -16,8 +16,8 @@
  *	lease_judge.c	what to do about one that waits
  *
  * The mutex is held for calls that do not sleep: the gate's thread needs it
- *while a process is frozen.  So files are opened, and processes looked at,
- *without it.
+ * while a process is frozen.  So files are opened, and processes looked at,
+ * without it.
  */
 #include <fcntl.h>
 #include <limits.h>

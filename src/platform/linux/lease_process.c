@@ -14,6 +14,7 @@
 
 /* Deeper than any tree of processes; ends a walk through a changing /proc. */
 #define ANCESTORS_MAX	 4096
+#define WALKS_MAX 8
 #define COMMAND_LINE_MAX 4096
 
 static int read_proc(int proc_fd, int64_t pid, const char *what, char *data,
@@ -61,18 +62,29 @@ static bool look(int proc_fd, int64_t pid, struct hf_process *ret_process)
 	return true;
 }
 
-bool hf_lease_descends(int proc_fd, int64_t pid, int64_t from)
+/* 1 or 0; -ESRCH when one of them has ended meanwhile. */
+static int descends(int proc_fd, int64_t pid, int64_t from)
 {
 	for (size_t i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
 		struct hf_process process;
 
 		if (!look(proc_fd, pid, &process))
-			return false;
+			return -ESRCH;
 		if (process.parent == from)
-			return true;
+			return 1;
 		pid = process.parent;
 	}
-	return false;
+	return 0;
+}
+
+bool hf_lease_descends(int proc_fd, int64_t pid, int64_t from)
+{
+	int rc = -ESRCH;
+
+	/* Whoever had an ancestor that ended has another one now. */
+	for (unsigned i = 0; i < WALKS_MAX && rc < 0; i++)
+		rc = descends(proc_fd, pid, from);
+	return rc > 0;
 }
 
 /* The second number of "Uid:" is the effective one (proc_pid_status(5)). */
