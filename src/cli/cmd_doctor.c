@@ -159,7 +159,10 @@ static void add_here(const struct hf_doctor *doctor, const struct place *place,
 	if (around->has_no_new_privileges)
 		add_fact("setuid programs",
 			 "have no privilege, inside a run or not", out);
-	else if (doctor->gate == HF_LAYER_ON && !around->is_root)
+	else if (around->keeps_privilege)
+		add_fact("setuid programs",
+			 "keep their privilege inside a run", out);
+	else if (doctor->gate == HF_LAYER_ON)
 		add_fact("setuid programs",
 			 "have no privilege inside a run (sudo, ping)", out);
 	add_traits("the project's file system", place->traits, out);
@@ -280,11 +283,15 @@ static void add_json_here(const struct hf_doctor *doctor,
 	add_json_text(around->container, out);
 	hf_buffer_printf(out,
 			 ", \"user_namespace\": %s, \"filtered\": %s, "
-			 "\"no_new_privileges\": %s, \"forbids_looking\": %s, "
+			 "\"no_new_privileges\": %s, "
+			 "\"setuid_in_run\": %s, \"forbids_looking\": %s, "
 			 "\"project_file_system\": ",
 			 truth(around->is_in_user_namespace),
 			 truth(around->is_filtered),
 			 truth(around->has_no_new_privileges),
+			 truth(!around->has_no_new_privileges &&
+			       (around->keeps_privilege ||
+				doctor->gate != HF_LAYER_ON)),
 			 truth(around->forbids_looking));
 	add_json_traits(place->traits, out);
 	hf_buffer_add_text(out, ", \"decoys_file_system\": ");

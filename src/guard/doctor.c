@@ -127,6 +127,10 @@ static int build(struct attempt *attempt, struct hf_error *err)
 			hf_file_open_directory(attempt->project_path);
 	if (rc >= 0)
 		rc = write_policy(attempt->project_fd);
+	/* Of no use to git: a repository around it would be told of the store.
+	 */
+	if (rc >= 0)
+		rc = hf_file_mkdir_at(attempt->project_fd, ".git", 0700);
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot make decoys in '%s'",
 				      HF_QUOTE(scratch->path));

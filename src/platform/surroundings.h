@@ -14,6 +14,8 @@ struct hf_surroundings {
 	bool is_in_user_namespace;
 	bool is_filtered;	/* some calls are filtered already */
 	bool has_no_new_privileges;
+	/* Setuid programs keep it in a run, too: a filter needs no promise. */
+	bool keeps_privilege;
 	bool forbids_looking;	/* into other processes' memory, but for root */
 	char container[24];	/* "docker", "WSL"; "" for none that is known */
 };

@@ -101,6 +101,9 @@ def check(setting, place, lead, is_on):
         complain(setting, "nothing was tried: %s" % operations["openat.write"])
     if said["here"]["root_user"] != (place.user is None and os.geteuid() == 0):
         complain(setting, "another user: %s" % said["here"])
+    promised = place.call(*lead, HOLDFAST, "run", "--", "grep", "NoNewPrivs", "/proc/self/status")[1]
+    if said["here"]["setuid_in_run"] != (promised.split() == ["NoNewPrivs:", "0"]):
+        complain(setting, "setuid programs: %s, but %s" % (said["here"], promised))
     if operations["mount.over"]["why"] != "only root can" and not said["here"]["root_user"]:
         complain(setting, "mount.over: %s" % operations["mount.over"])
     if place.decoys():
@@ -119,7 +122,10 @@ def other_forms():
         status, out, err = place.call(HOLDFAST, "doctor", "--quiet")
         if [line for line in out.splitlines() if "not covered" not in line] or err or (status == 0) != (out == ""):
             complain(setting, "--quiet: status %d: %s%s" % (status, out, err))
+        place.call("git", "init", "-q", place.base)
         status, out, err = place.call(HOLDFAST, "doctor", ".")
+        if os.path.exists(os.path.join(place.base, ".git", "holdfast")):
+            complain(setting, "the repository around was told of the decoys' store")
         if status not in (0, 1) or "operations\n" not in out:
             complain(setting, "in a directory: status %d: %s%s" % (status, out, err))
         if os.listdir(os.path.join(place.base, "project")) != ["a.toml"]:

@@ -4,8 +4,10 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "platform/file.h"
@@ -14,6 +16,7 @@
 
 /* From this value of Yama's ptrace_scope on, ancestors may not either. */
 #define SCOPE_ROOT_ALONE '2'
+#define SCOPE_FILE	 "/proc/sys/kernel/yama/ptrace_scope"
 
 /* A short file as a string, "" when it cannot be read. */
 static const char *read_text(const char *path, char text[TEXT_MAX])
@@ -75,6 +78,25 @@ static bool is_whole_map(const char *text)
 	       (inside == 0 && outside == 0 && count == UINT32_MAX);
 }
 
+/* The effective ones; 0 when they cannot be told. */
+static uint64_t capabilities(void)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {
+		{.effective = 0}};
+
+	if (syscall(SYS_capget, &header, sets) < 0)
+		return 0;
+	return (uint64_t)sets[1].effective << 32 | sets[0].effective;
+}
+
+/* As the kernel asks before it takes a filter. */
+static bool may_filter(void)
+{
+	return (capabilities() & UINT64_C(1) << CAP_SYS_ADMIN) != 0;
+}
+
 void hf_surroundings_look(struct hf_surroundings *ret_surroundings)
 {
 	struct hf_surroundings around = {.is_root = geteuid() == 0};
@@ -85,8 +107,9 @@ void hf_surroundings_look(struct hf_surroundings *ret_surroundings)
 	around.is_filtered = value_of(text, "\nSeccomp:") == '2';
 	around.is_in_user_namespace =
 		!is_whole_map(read_text("/proc/self/uid_map", text));
-	around.forbids_looking = read_text("/proc/sys/kernel/yama/ptrace_scope",
-					   text)[0] >= SCOPE_ROOT_ALONE;
+	around.keeps_privilege = !around.has_no_new_privileges && may_filter();
+	around.forbids_looking =
+		read_text(SCOPE_FILE, text)[0] >= SCOPE_ROOT_ALONE;
 	find_container(&around);
 	*ret_surroundings = around;
 }
