@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/report_file.h"
+#include "guard/probe.h"
 #include "guard/session.h"
 #include "platform/job.h"
 #include "platform/system.h"
@@ -233,11 +234,16 @@ static int run_guarded(const struct hf_options *options,
 	};
 	struct hf_session_result result = { .status = 0 };
 	struct hf_error err = { 0 };
+	int rc = 0;
 
 	for (size_t i = 0; i < HF_COUNT(files); i++)
 		if (files[i]->way != HF_REPORT_NONE)
 			keep[session.keep_count++] = files[i]->fd;
-	if (hf_session_run(project, &session, &result, &err) < 0) {
+	if (project->policy.gate == HF_GATE_REQUIRE)
+		rc = hf_probe_check(project->store_path, &err);
+	if (rc == 0)
+		rc = hf_session_run(project, &session, &result, &err);
+	if (rc < 0) {
 		hf_output_error(watcher->output, &err);
 		report_failure(watcher, project, options->words, &err);
 		return hf_session_failure_status(&err);

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct hf_buffer;
+
 struct hf_surroundings {
 	bool is_root;
 	bool is_in_user_namespace;
@@ -21,5 +23,8 @@ struct hf_surroundings {
 };
 
 void hf_surroundings_look(struct hf_surroundings *ret_surroundings);
+/* What decides here what a gate can do and is quick to find out: one line,
+ * appended, the same as long as nothing of it changes. */
+void hf_surroundings_standing(struct hf_buffer *out);
 
 #endif /* HF_PLATFORM_SURROUNDINGS_H */

@@ -4,12 +4,17 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "platform/file.h"
 
 #define TEXT_MAX 4096
@@ -95,6 +100,32 @@ static uint64_t capabilities(void)
 static bool may_filter(void)
 {
 	return (capabilities() & UINT64_C(1) << CAP_SYS_ADMIN) != 0;
+}
+
+/* Names a namespace as long as it lasts; 0 when there are none. */
+static uint64_t namespace(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+void hf_surroundings_standing(struct hf_buffer *out)
+{
+	char text[TEXT_MAX];
+	struct utsname kernel = {.release = ""};
+	const char *scope = read_text(SCOPE_FILE, text);
+
+	(void)uname(&kernel);
+	hf_buffer_printf(out,
+			 "%s capabilities %" PRIx64 " promised %d filtered %d "
+			 "scope %.1s user %" PRIu64 " pid %" PRIu64,
+			 kernel.release, capabilities(),
+			 prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+			 prctl(PR_GET_SECCOMP, 0, 0, 0, 0),
+			 scope[0] == '\0' ? "-" : scope,
+			 namespace("/proc/self/ns/user"),
+			 namespace("/proc/self/ns/pid"));
 }
 
 void hf_surroundings_look(struct hf_surroundings *ret_surroundings)
