@@ -80,7 +80,8 @@ def sample_suite(place):
     # One test gives this file the mode it has, which changes nothing but its ctime.
     run.check(credentials_are_the_same=now[:1] + now[2:] == mode_set[:1] + mode_set[2:])
     run.check(nothing_landed=not [one for one in run.report["violations"] if one["landed"] or one["restored"]],
-              each_test_is_exact={one["test_certainty"] for one in run.report["violations"] if one["test"]} == {"exact"},
+              each_test_is_exact={one["test_certainty"] for one in run.report["violations"] if one["test"]} == {
+                  "exact"},
               each_has_its_process=all(one["process"] for one in run.report["violations"]),
               no_careful_test_is_named={one["test"].partition("::")[0] for one in run.report["violations"]
                                         if one["test"]} == {"tests/test_workflow.py"},
@@ -130,7 +131,8 @@ def bats(place):
     place.untouched()
     found = run.of("personas.toml")
     run.check(one_violation=len(run.report["violations"]) == 1 == len(found),
-              by_its_description=found[0]["test"] == "it.bats: says 'no' to me", by_rm=found[0]["process"]["comm"] == "rm",
+              by_its_description=found[0]["test"] == "it.bats: says 'no' to me",
+              by_rm=found[0]["process"]["comm"] == "rm",
               both_passed="ok 2 is harmless" in run.out and "not ok" not in run.out)
 
 

@@ -99,7 +99,8 @@ def without(place):
     place.first()
     run = place.sh(": >personas.toml; read -r _ <../never", options=("--gate", "off")).ended(97)
     found = run.of("personas.toml")
-    run.check(landed=found[0]["landed"], put_back=found[0]["restored"], off=run.report["layers"]["gate"]["state"] == "off",
+    run.check(landed=found[0]["landed"], put_back=found[0]["restored"],
+              off=run.report["layers"]["gate"]["state"] == "off",
               no_lease=run.report["layers"]["leases"]["wanted"] == 0)
     place.untouched("personas.toml")
     run.check(same=place.survey()["personas.toml"][-1] == place.saved["personas.toml"][-1])
