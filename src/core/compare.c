@@ -49,11 +49,13 @@ static bool has_other_owner(const struct hf_entry *before,
 	       before->stat.gid != after->stat.gid;
 }
 
-/* The mtime of a directory follows from what happens inside it. */
+/* The mtime of a directory follows from what happens inside it, that of a fifo or
+ * device from its use. */
 static bool has_other_mtime(const struct hf_entry *before,
 			    const struct hf_entry *after)
 {
-	return before->stat.kind != HF_KIND_DIRECTORY &&
+	return (before->stat.kind == HF_KIND_FILE ||
+		before->stat.kind == HF_KIND_LINK) &&
 	       before->stat.mtime_ns != after->stat.mtime_ns;
 }
 

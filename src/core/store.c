@@ -68,8 +68,8 @@ static int open_lock(struct hf_store *store, struct hf_error *err)
 {
 	int fd = hf_file_open_read_at(store->dir_fd, LOCK_NAME);
 
-	store->can_lock = fd < 0;
-	if (fd < 0)
+	store->can_lock = fd == -ENOENT;
+	if (fd == -ENOENT)
 		fd = hf_file_open_append_at(store->dir_fd, LOCK_NAME);
 	if (fd < 0)
 		return fail_store(err, fd, "write to", store->path);

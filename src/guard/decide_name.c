@@ -329,6 +329,12 @@ static enum hf_verdict copy_instead(const struct decider *decider)
 	const struct hf_known *const known = hf_decide_set_find(
 		decider->set, from->object.dev, from->object.ino);
 
+	/* A second name of what the store holds would outlive its guard. */
+	if (known && known->kind == HF_KNOWN_STORE)
+		return decide_refuse(decider, 1,
+				     &(struct decide_target){
+					     .is_store = true,
+				     });
 	if (!known || !known->entry || !decide_is_guarded(known->entry) ||
 	    from->object.kind != HF_KIND_FILE)
 		return HF_VERDICT_PASS;
@@ -371,6 +377,22 @@ enum hf_verdict decide_link(const struct decider *decider)
 	return verdict == HF_VERDICT_PASS ? copy_instead(decider) : verdict;
 }
 
+/* Has the mount point the name of what is seen in it? */
+static bool is_named_like(const struct decider *decider,
+			  const struct hf_known *known,
+			  const struct hf_gate_place *place)
+{
+	const char *path = known->path ? known->path :
+					 decider->set->store_path;
+	const char *slash;
+
+	if (strcmp(path, ".") == 0)
+		path = decider->set->policy->root;
+	slash = strrchr(path, '/');
+	return place->last[0] == '\0' ||
+	       strcmp(slash ? slash + 1 : path, place->last) == 0;
+}
+
 /* What is mounted over an entry or a directory above one hides it. */
 enum hf_verdict decide_mount(const struct decider *decider)
 {
@@ -388,7 +410,8 @@ enum hf_verdict decide_mount(const struct decider *decider)
 	if (decider->call->operation == HF_GATE_UNMOUNT) {
 		if (!decide_knows(decider, 0, HF_GATE_FACT_SAME))
 			return HF_VERDICT_ASK;
-		if (place->is_same)
+		/* One of the command's own, of the same files elsewhere. */
+		if (place->is_same || !is_named_like(decider, known, place))
 			return HF_VERDICT_PASS;
 	}
 	if (known->kind == HF_KNOWN_STORE)

@@ -111,6 +111,9 @@ void hf_run_gate_renew(struct hf_run *run, const struct hf_entry *entry,
 size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
 			   struct hf_violation *violation);
 
+/* Has the command mounted something?  Then the gate has not seen all ways to a
+ * file (an overlay whose upper layer is the project). */
+bool hf_run_gate_has_mounts(struct hf_run *run);
 /* When the command last opened the entry for reading and writing; 0: never. */
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry);
 

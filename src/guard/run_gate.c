@@ -316,6 +316,11 @@ static void take_effect(void *context, struct hf_gate_question *question,
 	cleanup_buffer struct hf_buffer detail = HF_BUFFER_INIT;
 	struct gate_event event = {.kind = GATE_EVENT_EFFECT, .effect = effect};
 
+	if (effect == HF_GATE_MOUNTED) {
+		atomic_store(&gate->has_mounts, true);
+		return;
+	}
+
 	if (hf_culprit_look(gate->tasks, hf_gate_question_tid(question),
 			    &gate->suspect) < 0)
 		return;

@@ -62,6 +62,8 @@ struct hf_run_gate {
 	size_t renewal_capacity;
 	/* -- both: are there renewals? -- */
 	atomic_bool has_renewals;
+	/* -- both: has the command mounted something? -- */
+	atomic_bool has_mounts;
 	/* -- the gate's thread alone, once it runs -- */
 	struct hf_decide_set set;
 	bool is_ending;

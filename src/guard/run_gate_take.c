@@ -100,6 +100,11 @@ static void remember_open(struct hf_run_gate *gate,
 	gate->observed[gate->observed_count++] = *event;
 }
 
+bool hf_run_gate_has_mounts(struct hf_run *run)
+{
+	return run->gate && atomic_load(&run->gate->has_mounts);
+}
+
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry)
 {
 	const struct hf_run_gate *const gate = run->gate;
@@ -125,6 +130,7 @@ static const char *effect_text(enum hf_gate_effect effect)
 	case HF_GATE_NO_PRIVILEGE:
 		return "a setuid program ran without its privilege";
 	case HF_GATE_TRACED:
+	case HF_GATE_MOUNTED:
 		break;
 	}
 	return "a program was traced";

@@ -191,6 +191,15 @@ static bool is_left_over(struct hf_run *run, const char *path,
 	return !was_tried(run, path, DEED_METADATA);
 }
 
+/* core(5): the kernel writes it for a program that dies, and asks nobody. */
+static bool is_core(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+	const char *const name = slash ? slash + 1 : path;
+
+	return strcmp(name, "core") == 0 || strncmp(name, "core.", 5) == 0;
+}
+
 bool hf_run_is_outside(struct hf_run *run, const char *path,
 		       const struct hf_entry *entry)
 {
@@ -199,7 +208,8 @@ bool hf_run_is_outside(struct hf_run *run, const char *path,
 	/* What stands beside a database the gate lets through; and without the
 	 * gate nothing is proven. */
 	if (run->project->policy.on_outside != HF_OUTSIDE_STAY ||
-	    run->session.gate != HF_LAYER_ON ||
+	    run->session.gate != HF_LAYER_ON || hf_run_gate_has_mounts(run) ||
+	    is_core(path) ||
 	    (!entry && hf_run_side_len(path) > 0))
 		return false;
 	return look_at(run, path, &now) &&

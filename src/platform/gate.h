@@ -160,7 +160,9 @@ enum hf_gate_effect {
 	HF_GATE_NO_IO_URING,
 	HF_GATE_NO_LISTENER,  /* a second one */
 	HF_GATE_NO_PRIVILEGE, /* a setuid program */
-	HF_GATE_TRACED
+	HF_GATE_TRACED,
+	/* No harm to it: files may be reached by other ways from now on. */
+	HF_GATE_MOUNTED
 };
 
 #define HF_GATE_DONE	(-1)

@@ -26,7 +26,8 @@ enum hf_watch_event_kind {
 	HF_WATCH_MOVED_TO = 1 << 5,
 	HF_WATCH_SELF_GONE = 1 << 6,	/* the watched one moved or was removed */
 	HF_WATCH_OVERFLOW = 1 << 7,	/* events were lost */
-	HF_WATCH_CLOSED = 1 << 8	/* a descriptor opened for writing was closed */
+	/* A descriptor opened for writing was closed; of watched files alone. */
+	HF_WATCH_CLOSED = 1 << 8
 };
 
 struct hf_watch_event {

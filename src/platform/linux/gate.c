@@ -87,6 +87,14 @@ static int take_process(struct hf_gate_question *question)
 	return GO_ON;
 }
 
+/* Paths are walked from here on, and nothing is held that may be unmounted. */
+static void see_otherwise(struct gate *gate)
+{
+	gate->has_other_views = true;
+	gate->standing.tid = 0;
+	hf_file_close_quietly(&gate->standing.fd);
+}
+
 /* GO_ON, HOLD, or what the call returns: 0 or -errno. */
 static int answer(struct hf_gate_question *question)
 {
@@ -102,15 +110,17 @@ static int answer(struct hf_gate_question *question)
 		return GO_ON;
 	}
 	if (question->shape->operation == HF_GATE_VIEW) {
-		gate->has_other_views = true;
+		see_otherwise(gate);
 		return GO_ON;
 	}
 	if (question->shape->operation == HF_GATE_PROCESS)
 		return take_process(question);
 	/* In mounts that clone3() gave it, which we are not told of. */
 	if (question->shape->operation == HF_GATE_MOUNT ||
-	    question->shape->operation == HF_GATE_UNMOUNT)
-		gate->has_other_views = true;
+	    question->shape->operation == HF_GATE_UNMOUNT) {
+		see_otherwise(gate);
+		effect(question, HF_GATE_MOUNTED);
+	}
 	rc = gate_decode(question);
 	if (rc == -EPERM || rc == -EACCES) {
 		effect(question, HF_GATE_NOT_JUDGED);
@@ -164,6 +174,7 @@ static void answer_all(void *argument)
 	struct answerer *const answerer = argument;
 	struct hf_gate_question *const question = &answerer->question;
 	const int listener_fd = answerer->gate.listener_fd;
+	int rc;
 
 	question->gate = &answerer->gate;
 	for (;;) {
@@ -176,9 +187,11 @@ static void answer_all(void *argument)
 			return;
 		}
 		question->call.place_count = 0;
-		send_answer(question, answer(question));
+		rc = answer(question);
+		/* Before the caller goes on: it may unmount what we hold. */
 		for (size_t i = 0; i < question->call.place_count; i++)
 			gate_walk_done(&question->paths[i]);
+		send_answer(question, rc);
 	}
 }
 

@@ -243,11 +243,30 @@ static void take_length(struct hf_gate_question *question)
 		question->call.flags |= HF_GATE_IS_INVALID;
 }
 
+/* Flags of *at() calls that no kernel of today knows. */
+static bool has_unknown_flags(const struct hf_gate_question *question)
+{
+	const uint64_t flags = question->flags;
+
+	switch (question->shape->operation) {
+	case HF_GATE_MODE:
+	case HF_GATE_OWNER:
+	case HF_GATE_TIMES:
+		return flags & ~(uint64_t)(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+	case HF_GATE_LINK:
+		return flags & ~(uint64_t)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH);
+	default:
+		return false;
+	}
+}
+
 int gate_take_values(struct hf_gate_question *question)
 {
 	const struct gate_shape *const shape = question->shape;
 	struct hf_gate_call *const call = &question->call;
 
+	if (has_unknown_flags(question))
+		call->flags |= HF_GATE_IS_INVALID;
 	switch (shape->operation) {
 	case HF_GATE_OPEN:
 	case HF_GATE_HANDLE:
