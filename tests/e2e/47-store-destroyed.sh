@@ -50,13 +50,17 @@ destroyed 'pack 000001' 'echo x >>"$0/packs/000001.tar.zst"'
 defended 'rm "$0"/store.json; rm "$0"/lock; rmdir "$0"/kept'
 defended 'echo >>"$0/store.json"; chmod 644 "$0/lock"; mv "$0/kept" "$0/other"'
 
-# Written again as it was, or linked by a backup: no harm.
+# Written again as it was, or copied by a backup: no harm.  Behind the gate a second
+# name is refused: it would outlive the guard.
 rm -rf "$store"
 expect 0 "$holdfast" run --gate off --store "$store" -- sh -c \
 	'for f in "$0"/snapshots/*; do cp -p "$f" x && mv x "$f" || exit 1; done
 	cp -al "$0" "$0/../linked"' "$store"
 rm -rf "$dir/linked"
 expect 0 "$holdfast" run --gate require --store "$store" -- \
+	cp -a "$store" "$dir/linked"
+rm -rf "$dir/linked"
+expect 97 "$holdfast" run --gate require --store "$store" -- \
 	cp -al "$store" "$dir/linked"
 
 # What is not needed from the store is put back, what is lost is named.
