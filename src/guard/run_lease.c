@@ -172,9 +172,6 @@ void hf_run_lease_event(struct hf_run *run, const struct hf_entry *entry,
 		hf_leases_renew(run->leases, tag);
 	else if (kinds & HF_WATCH_CLOSED)
 		hf_leases_retake(run->leases, tag);
-	else
-		return;
-	run->lease_ns = hf_leases_due(run->leases);
 }
 
 void hf_run_lease_alarm(struct hf_run *run)
