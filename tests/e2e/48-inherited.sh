@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Descriptors through which the command could write without opening anything.
+# What the command has from its caller: descriptors through which it could write
+# without opening anything, and ignored signals.
 . "$(dirname "$0")/lib.sh"
 
 make_project project
@@ -29,3 +30,9 @@ expect 0 sh -c 'exec "$0" run -- true 7<presets.toml' "$holdfast"
 expect 0 sh -c 'exec "$0" run --allow presets.toml -- echo "# more" >>presets.toml' \
 	"$holdfast"
 [ "$(tail -n 1 presets.toml)" = '# more' ] || fail 'what is allowed was not written'
+
+# A caller that ignores the ends of its children passes that on, and nobody hangs.
+ignored='grep ^SigIgn /proc/self/status'
+sh -c "trap '' CHLD; exec $ignored" >"$dir/bare"
+expect 0 sh -c "trap '' CHLD; exec \"\$0\" run --gate $gate -- $ignored" "$holdfast"
+cmp "$dir/bare" "$dir/out" || fail 'the command ignores other signals'
