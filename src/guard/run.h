@@ -101,6 +101,9 @@ void hf_run_drain(struct hf_run *run);
  * only where it is required. */
 MUST_CHECK int hf_run_arm_gate(struct hf_run *run, struct hf_job *job,
 			       struct hf_error *err);
+/* Around what both threads write to; nothing without a gate. */
+void hf_run_gate_lock(struct hf_run *run);
+void hf_run_gate_unlock(struct hf_run *run);
 /* What the gate has seen since; job is NULL at the end. */
 void hf_run_take_gate(struct hf_run *run, struct hf_job *job);
 /* An entry is another file now: it is protected from here on. */
@@ -183,6 +186,10 @@ void hf_run_close_journal(struct hf_run *run);
 
 /* -- run_note.c -- */
 
+/* The same for either thread: nothing but the journal is touched. */
+MUST_CHECK int hf_run_write_journal(struct hf_run *run,
+				    const struct hf_violation *violation,
+				    struct hf_error *err);
 /* Append what is known of a violation to the journal. */
 void hf_run_journal(struct hf_run *run, const struct hf_violation *violation);
 /* Take over from the journal what guard saw before it died. */

@@ -128,6 +128,30 @@ static void leave(struct hf_run_gate *gate, struct gate_event *event)
 	gate->last = event;
 }
 
+/* Before the caller knows of it: what it does next may be to kill us. */
+static void journal_event(struct hf_run_gate *gate,
+			  const struct gate_event *event)
+{
+	const struct hf_violation violation = {
+		.path = event->path,
+		.rule = event->rule,
+		.operation = event->operation,
+		.detail = event->detail,
+		.culprit = event->culprit,
+		.test = event->test,
+		.is_test_exact = event->is_test_exact,
+		.count = 1,
+		.time_ns = event->time_ns,
+	};
+	struct hf_error ignored = { 0 };
+	int rc = 0;
+
+	if (event->kind == GATE_EVENT_REFUSED)
+		rc = hf_run_write_journal(gate->run, &violation, &ignored);
+	/* The main thread writes it again, and says what goes wrong then. */
+	(void)rc;
+}
+
 /* A loop that is refused again and again is one event with a count. */
 static void leave_event(struct hf_run_gate *gate, const struct gate_event *event)
 {
@@ -137,6 +161,7 @@ static void leave_event(struct hf_run_gate *gate, const struct gate_event *event
 	if (!kept) {
 		kept = keep_event(gate, event);
 		if (kept) {
+			journal_event(gate, kept);
 			kept->count = 0;
 			gate->recent[gate->recent_at++ % GATE_RECENT] = kept;
 		}

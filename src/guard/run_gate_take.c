@@ -203,6 +203,18 @@ static bool next_event(struct hf_run_gate *gate, struct gate_event *ret_event)
 	return event != NULL;
 }
 
+void hf_run_gate_lock(struct hf_run *run)
+{
+	if (run->gate)
+		hf_mutex_lock(run->gate->mutex);
+}
+
+void hf_run_gate_unlock(struct hf_run *run)
+{
+	if (run->gate)
+		hf_mutex_unlock(run->gate->mutex);
+}
+
 static bool has_lost(struct hf_run_gate *gate)
 {
 	bool is_full;

@@ -41,34 +41,53 @@ static void add_who(const struct hf_violation *violation, struct hf_buffer *text
 
 /* Members of a violation's record: enough to report it, should this process not
  * come to that, and to know the damage when it is met later. */
-void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
+static void encode(const struct hf_violation *violation, struct hf_buffer *text)
 {
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	struct hf_error err = {0};
-
-	if (run->journal.fd < 0)
-		return;
-	hf_text_encode("path", violation->path, &text);
-	hf_buffer_add_text(&text, ",");
-	hf_text_encode("rule", violation->rule, &text);
-	hf_buffer_printf(&text,
+	hf_text_encode("path", violation->path, text);
+	hf_buffer_add_text(text, ",");
+	hf_text_encode("rule", violation->rule, text);
+	hf_buffer_printf(text,
 			 ",\"operation\":\"%s\",\"change\":\"%s\","
 			 "\"landed\":%s,\"count\":%" PRIu64 ",\"time\":\"",
 			 violation->operation,
 			 hf_change_name(violation->change),
 			 violation->has_landed ? "true" : "false",
 			 violation->count);
-	hf_time_encode(violation->time_ns, &text);
-	hf_buffer_add_text(&text, "\"");
+	hf_time_encode(violation->time_ns, text);
+	hf_buffer_add_text(text, "\"");
 	if (violation->is_outside)
-		hf_buffer_add_text(&text, ",\"outside\":true");
-	add_who(violation, &text);
+		hf_buffer_add_text(text, ",\"outside\":true");
+	add_who(violation, text);
 	if (violation->has_after) {
-		hf_buffer_add_text(&text, ",\"after\":");
-		hf_entry_encode(&violation->after, &text);
+		hf_buffer_add_text(text, ",\"after\":");
+		hf_entry_encode(&violation->after, text);
 	}
-	if (hf_buffer_check(&text, &err) < 0 ||
-	    hf_journal_add(&run->journal, "violation", text.data, &err) < 0)
+}
+
+int hf_run_write_journal(struct hf_run *run,
+			 const struct hf_violation *violation,
+			 struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc;
+
+	if (run->journal.fd < 0)
+		return 0;
+	encode(violation, &text);
+	rc = hf_buffer_check(&text, err);
+	if (rc < 0)
+		return rc;
+	hf_run_gate_lock(run);
+	rc = hf_journal_add(&run->journal, "violation", text.data, err);
+	hf_run_gate_unlock(run);
+	return rc;
+}
+
+void hf_run_journal(struct hf_run *run, const struct hf_violation *violation)
+{
+	struct hf_error err = { 0 };
+
+	if (hf_run_write_journal(run, violation, &err) < 0)
 		hf_run_fail(run, &err);
 }
 

@@ -28,8 +28,8 @@ def killed_by_the_command(s, script, wanted):
 
 @case
 def kill_guard_at_once(s):
-    """What lands is seen whoever looks; what was refused in the last moment may die with guard, but is no success."""
-    killed_by_the_command(s, "echo bad > config.toml; kill -9 $PPID; sleep 60\n", [97] if GATE == "off" else [97, 125])
+    """What lands is seen whoever looks; what was refused is in the journal before the command knows."""
+    killed_by_the_command(s, "echo bad > config.toml; kill -9 $PPID; sleep 60\n", [97])
 
 
 @case
