@@ -117,6 +117,12 @@ size_t hf_run_gate_openers(struct hf_run *run, const struct hf_entry *entry,
 /* Has the command mounted something?  Then the gate has not seen all ways to a
  * file (an overlay whose upper layer is the project). */
 bool hf_run_gate_has_mounts(struct hf_run *run);
+/* What a call may have done to a name, when not all is known of it. */
+enum hf_deed { HF_DEED_REMOVE, HF_DEED_REPLACE, HF_DEED_CREATE, HF_DEED_METADATA };
+#define HF_DEEDS 4
+/* When such a call of the command was last let go on, to whatever name, by
+ * hf_system_boot_ns(); 0: never. */
+int64_t hf_run_gate_passed_ns(struct hf_run *run, enum hf_deed deed);
 /* When the command last opened the entry for reading and writing; 0: never. */
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry);
 

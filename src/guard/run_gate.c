@@ -298,6 +298,36 @@ static void take_renewals(struct hf_run_gate *gate)
 	hf_mutex_unlock(gate->mutex);
 }
 
+static void pass(struct hf_run_gate *gate, enum hf_deed deed)
+{
+	atomic_store(&gate->passed_ns[deed], hf_system_boot_ns());
+}
+
+/* It may meet another name than the one that we looked at. */
+static void note_passed(struct hf_run_gate *gate,
+			enum hf_gate_operation operation)
+{
+	switch (operation) {
+	case HF_GATE_RENAME:
+		pass(gate, HF_DEED_REPLACE);
+		pass(gate, HF_DEED_REMOVE);
+		break;
+	case HF_GATE_REMOVE:
+	case HF_GATE_REMOVE_DIRECTORY:
+		pass(gate, HF_DEED_REMOVE);
+		break;
+	case HF_GATE_MODE:
+	case HF_GATE_OWNER:
+	case HF_GATE_TIMES:
+	case HF_GATE_ATTRIBUTE:
+	case HF_GATE_FLAGS:
+		pass(gate, HF_DEED_METADATA);
+		break;
+	default:
+		break;
+	}
+}
+
 static int judge(void *context, struct hf_gate_question *question)
 {
 	struct hf_run_gate *const gate = context;
@@ -328,6 +358,8 @@ static int judge(void *context, struct hf_gate_question *question)
 	case HF_VERDICT_DONE:
 		return HF_GATE_DONE;
 	case HF_VERDICT_PASS:
+		note_passed(gate, hf_gate_question_call(question)->operation);
+		break;
 	case HF_VERDICT_ASK:
 		break;
 	}

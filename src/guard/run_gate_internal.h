@@ -64,6 +64,8 @@ struct hf_run_gate {
 	atomic_bool has_renewals;
 	/* -- both: has the command mounted something? -- */
 	atomic_bool has_mounts;
+	/* -- both: see hf_run_gate_passed_ns() -- */
+	_Atomic int64_t passed_ns[HF_DEEDS];
 	/* -- the gate's thread alone, once it runs -- */
 	struct hf_decide_set set;
 	bool is_ending;

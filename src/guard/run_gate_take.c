@@ -105,6 +105,11 @@ bool hf_run_gate_has_mounts(struct hf_run *run)
 	return run->gate && atomic_load(&run->gate->has_mounts);
 }
 
+int64_t hf_run_gate_passed_ns(struct hf_run *run, enum hf_deed deed)
+{
+	return run->gate ? atomic_load(&run->gate->passed_ns[deed]) : 0;
+}
+
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry)
 {
 	const struct hf_run_gate *const gate = run->gate;

@@ -16,6 +16,9 @@
 #include "platform/lease.h"
 #include "platform/system.h"
 
+/* From a call to our look at what it did, on a busy machine. */
+#define MOMENT_NS (100 * INT64_C(1000000))
+
 static bool is_same_process(const struct hf_process *a,
 			    const struct hf_process *b)
 {
@@ -115,25 +118,22 @@ static bool is_other_content(const struct hf_stat *before,
 	return before->size != now->size || before->mtime_ns != now->mtime_ns;
 }
 
-/* What a refused call would have done, by the beginning of its name. */
-enum deed { DEED_REMOVE, DEED_REPLACE, DEED_CREATE, DEED_METADATA };
-
-static bool is_deed(const char *operation, enum deed deed)
+static bool is_deed(const char *operation, enum hf_deed deed)
 {
 	static const struct {
 		const char *beginning;
 		unsigned deeds;
 	} rows[] = {
-		{ "unlink", 1u << DEED_REMOVE },
-		{ "rmdir", 1u << DEED_REMOVE },
-		{ "rename", 1u << DEED_REMOVE | 1u << DEED_REPLACE |
-				    1u << DEED_CREATE },
-		{ "link", 1u << DEED_CREATE },
-		{ "symlink", 1u << DEED_CREATE },
-		{ "mk", 1u << DEED_CREATE },
-		{ "bind", 1u << DEED_CREATE },
-		{ "open", 1u << DEED_CREATE },
-		{ "creat", 1u << DEED_CREATE },
+		{ "unlink", 1u << HF_DEED_REMOVE },
+		{ "rmdir", 1u << HF_DEED_REMOVE },
+		{ "rename", 1u << HF_DEED_REMOVE | 1u << HF_DEED_REPLACE |
+				    1u << HF_DEED_CREATE },
+		{ "link", 1u << HF_DEED_CREATE },
+		{ "symlink", 1u << HF_DEED_CREATE },
+		{ "mk", 1u << HF_DEED_CREATE },
+		{ "bind", 1u << HF_DEED_CREATE },
+		{ "open", 1u << HF_DEED_CREATE },
+		{ "creat", 1u << HF_DEED_CREATE },
 		{ "truncate", 0 },
 	};
 
@@ -141,13 +141,12 @@ static bool is_deed(const char *operation, enum deed deed)
 		if (strncmp(operation, rows[i].beginning,
 			    strlen(rows[i].beginning)) == 0)
 			return rows[i].deeds & 1u << deed;
-	return deed == DEED_METADATA;
+	return deed == HF_DEED_METADATA;
 }
 
-/* Was the command refused just that?  It may have tried again and got past, by a
- * race that the gate cannot see: then nobody else is proven. */
-static bool was_tried(const struct hf_run *run, const char *path,
-		      enum deed deed)
+/* Was the command refused just that?  It may have tried again and got past. */
+static bool was_refused(const struct hf_run *run, const char *path,
+			enum hf_deed deed)
 {
 	const struct hf_violation *attempt = hf_violations_find_attempt(
 		&run->session.violations, path);
@@ -156,6 +155,19 @@ static bool was_tried(const struct hf_run *run, const char *path,
 		if (is_deed(attempt->operation, deed))
 			return true;
 	return false;
+}
+
+/*
+ * Could the command have done it?  A call of that kind that was let go on a moment
+ * ago may have met another name than the one that was looked at: a race that the
+ * gate cannot see.
+ */
+static bool may_be_ours(struct hf_run *run, const char *path, enum hf_deed deed)
+{
+	const int64_t passed_ns = hf_run_gate_passed_ns(run, deed);
+
+	return was_refused(run, path, deed) ||
+	       (passed_ns != 0 && hf_system_boot_ns() - passed_ns < MOMENT_NS);
 }
 
 /* Was its directory there when the run began?  One that the command has made may
@@ -176,19 +188,19 @@ static bool is_left_over(struct hf_run *run, const char *path,
 			 const struct hf_stat *now)
 {
 	if (now->kind == HF_KIND_ABSENT)
-		return entry && !was_tried(run, path, DEED_REMOVE);
+		return entry && !may_be_ours(run, path, HF_DEED_REMOVE);
 	if (now->uid != hf_system_uid())
 		return false;
 	if (!entry)
 		return is_in_known_directory(run, path) &&
-		       !was_tried(run, path, DEED_CREATE);
+		       !may_be_ours(run, path, HF_DEED_CREATE);
 	if (now->ino != entry->stat.ino || now->dev != entry->stat.dev)
-		return !was_tried(run, path, DEED_REPLACE) &&
-		       !was_tried(run, path, DEED_REMOVE);
+		return !may_be_ours(run, path, HF_DEED_REPLACE) &&
+		       !was_refused(run, path, HF_DEED_REMOVE);
 	if (now->kind == HF_KIND_FILE && is_other_content(&entry->stat, now))
 		return was_opened_by_persons(run, path,
 					     hf_run_gate_opened_ns(run, entry));
-	return !was_tried(run, path, DEED_METADATA);
+	return !may_be_ours(run, path, HF_DEED_METADATA);
 }
 
 /* core(5): the kernel writes it for a program that dies, and asks nobody. */
