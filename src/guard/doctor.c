@@ -413,6 +413,9 @@ static void try_apart(void *context, void *result)
 	struct hf_error err = {0};
 	int rc;
 
+	/* A stop key would stop the run, and whoever waits for it could not be
+	 * stopped: the caller has the signals. */
+	hf_process_leave_group();
 	attempt.scratch = given->scratch;
 	attempt.gate = given->gate;
 	attempt.trial = result;

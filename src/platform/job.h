@@ -146,6 +146,9 @@ bool hf_process_is_ancestor(uint64_t pid, uint64_t start);
  */
 MUST_CHECK int hf_process_apart(void (*function)(void *context, void *result),
 				void *context, void *result, size_t len);
+/* Into a process group of its own: what a terminal sends to the caller's does not
+ * come here. */
+void hf_process_leave_group(void);
 /* A descriptor that whatever we execute would have, and could write to. */
 struct hf_inherited {
 	int fd;

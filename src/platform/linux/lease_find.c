@@ -74,6 +74,13 @@ static int add_waiter(const struct hf_lease_lines *lines, int64_t pid,
 {
 	struct hf_lease_waiter waiter = waiters->items[lines->holder];
 
+	/* The list is read in pieces, and what moves in between comes twice. */
+	for (size_t i = 0; i < lines->holder; i++)
+		if (waiters->items[i].count > 0 &&
+		    waiters->items[i].pid == pid &&
+		    hf_lease_is_same_file(&waiters->items[i].file,
+					  &waiter.file))
+			return 0;
 	for (size_t i = lines->holder + 1; i < waiters->count; i++)
 		if (waiters->items[i].pid == pid) {
 			waiters->items[i].count++;

@@ -132,6 +132,12 @@ int hf_process_apart(void (*function)(void *context, void *result),
 	return rc;
 }
 
+void hf_process_leave_group(void)
+{
+	/* It fails for the leader of a session alone, who is alone anyway. */
+	(void)setpgid(0, 0);
+}
+
 /* Opened for writing, and not closed by an exec. */
 static bool is_passed_on(int fd, struct hf_inherited *ret_item)
 {
