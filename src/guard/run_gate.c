@@ -370,7 +370,6 @@ static void take_effect(void *context, struct hf_gate_question *question,
 			enum hf_gate_effect effect)
 {
 	struct hf_run_gate *const gate = context;
-	cleanup_buffer struct hf_buffer detail = HF_BUFFER_INIT;
 	struct gate_event event = {.kind = GATE_EVENT_EFFECT, .effect = effect};
 
 	if (effect == HF_GATE_MOUNTED) {

@@ -111,6 +111,20 @@ class Terminal:
             self.pump()
         raise Failure("the terminal never said %r; it said:\n%s" % (pattern, self.text))
 
+    def ask(self, line, pattern):
+        """Type it until it is answered: a stop key and a change of the terminal's mode drop what was typed before."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            self.type(line)
+            again = time.monotonic() + 3
+            while time.monotonic() < again:
+                match = re.search(pattern, self.text[self.seen:])
+                if match:
+                    self.seen += match.end()
+                    return match
+                self.pump()
+        raise Failure("the terminal never said %r; it said:\n%s" % (pattern, self.text))
+
     def run(self, line):
         self.type("%s %s\n" % (self.scratch.command, line))
 

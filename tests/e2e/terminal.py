@@ -190,11 +190,9 @@ def stop_key_before_the_command_runs(s):
     for n in range(5):
         t.run("sh -c 'echo wor\"\"ked'")
         t.type("\x1a")
-        t.type("echo stop\"\"ped%d.\n" % n)
-        t.wait_for(r"stopped%d\." % n)
+        t.ask("echo stop\"\"ped%d.\n" % n, r"stopped%d\." % n)
         t.type("fg\n")
-        t.type("echo end\"\"ed%d.\n" % n)
-        t.wait_for(r"ended%d\." % n)
+        t.ask("echo end\"\"ed%d.\n" % n, r"ended%d\." % n)
     eventually("the end of every process", lambda: t.pump() or not s.left())
     s.check_end()
 
