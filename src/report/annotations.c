@@ -67,8 +67,8 @@ static void add_group(const struct hf_session *session,
 	static const char *const titles[] = {
 		[HF_FATE_LANDED] = "a protected file was changed",
 		[HF_FATE_REFUSED] = "a change of a protected file was refused",
-		[HF_FATE_OUTSIDE] = "a protected file was changed outside the "
-				    "run",
+		[HF_FATE_OUTSIDE] =
+			("a protected file was changed outside the run"),
 	};
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 
