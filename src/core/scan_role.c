@@ -33,14 +33,8 @@ void hf_scan_apply_allow(const struct hf_scan_options *options,
 static const struct hf_entry *side_base(const struct hf_tree *tree,
 					const char *path)
 {
-	const char *const name = hf_path_name(path);
-	char base[HF_PATH_MAX];
-	const size_t len = (size_t)(name - path) + hf_scan_side_base_len(name);
-	const struct hf_entry *entry;
+	const struct hf_entry *const entry = hf_scan_side_base(tree, path);
 
-	memcpy(base, path, len);
-	base[len] = '\0';
-	entry = hf_tree_find(tree, base);
 	return entry && entry->stat.kind == HF_KIND_FILE ? entry : NULL;
 }
 

@@ -38,6 +38,21 @@ enum hf_entry_role hf_scan_side_role(const char *name)
 						 HF_ROLE_SIDE_FILE;
 }
 
+const struct hf_entry *hf_scan_side_base(const struct hf_tree *tree,
+					 const char *path)
+{
+	const char *const name = hf_path_name(path);
+	const size_t base_len = hf_scan_side_base_len(name);
+	const size_t len = (size_t)(name - path) + base_len;
+	char base[HF_PATH_MAX];
+
+	if (base_len == 0 || len >= sizeof(base))
+		return NULL;
+	memcpy(base, path, len);
+	base[len] = '\0';
+	return hf_tree_find(tree, base);
+}
+
 struct search {
 	const struct hf_scan_options *options;
 	const struct hf_tree *before;

@@ -83,10 +83,7 @@ bool decide_locate(const struct decider *decider, size_t index,
  * NAME-journal) is judged at the end, when it may be gone. */
 static bool is_beside_file(const struct hf_tree *tree, const char *path)
 {
-	const size_t len = hf_scan_side_base_len(path);
-	cleanup_free char *name = len > 0 ? strndup(path, len) : NULL;
-	const struct hf_entry *const entry =
-		name ? hf_tree_find(tree, name) : NULL;
+	const struct hf_entry *const entry = hf_scan_side_base(tree, path);
 
 	return entry && decide_is_guarded(entry) &&
 	       entry->stat.kind == HF_KIND_FILE;

@@ -88,8 +88,6 @@ void hf_run_set_alarm(struct hf_run *run, struct hf_job *job);
 int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err);
 void hf_run_ready(void *context, struct hf_job *job);
 void hf_run_alarm(void *context, struct hf_job *job);
-/* How long "-wal" and the like is at the end of a path; 0 when it has none. */
-size_t hf_run_side_len(const char *path);
 /* Watch what a restore has made anew. */
 void hf_run_watch_again(struct hf_run *run);
 /* Read what is still in the queue. */

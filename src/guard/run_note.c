@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "core/entry_text.h"
+#include "core/scan_side.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
@@ -101,17 +102,6 @@ static void tell(struct hf_run *run, const struct hf_violation *violation)
 				    violation);
 }
 
-/* Who opened a database made what stands beside it. */
-static const struct hf_entry *opened_with(const struct hf_run *run,
-					  const char *path)
-{
-	const size_t side = hf_run_side_len(path);
-	cleanup_free char *name =
-		side > 0 ? strndup(path, strlen(path) - side) : NULL;
-
-	return name ? hf_tree_find(&run->session.snapshot.tree, name) : NULL;
-}
-
 static struct hf_violation *no_memory(struct hf_run *run)
 {
 	struct hf_error err = { 0 };
@@ -150,7 +140,9 @@ struct hf_violation *hf_run_note(struct hf_run *run, const char *path,
 		return no_memory(run);
 	if (count_again(run, violation))
 		return violation;
-	opened = before ? before : opened_with(run, path);
+	/* Who opened a database made what stands beside it. */
+	opened = before ? before :
+			  hf_scan_side_base(&run->session.snapshot.tree, path);
 	if ((!opened || hf_run_gate_openers(run, opened, violation) == 0) &&
 	    hf_violations_set_candidates(violations, violation,
 					 &run->suspects) < 0)

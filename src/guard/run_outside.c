@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "core/scan.h"
+#include "core/scan_side.h"
 #include "guard/run.h"
 #include "platform/lease.h"
 #include "platform/system.h"
@@ -222,7 +223,7 @@ bool hf_run_is_outside(struct hf_run *run, const char *path,
 	if (run->project->policy.on_outside != HF_OUTSIDE_STAY ||
 	    run->session.gate != HF_LAYER_ON || hf_run_gate_has_mounts(run) ||
 	    is_core(path) ||
-	    (!entry && hf_run_side_len(path) > 0))
+	    (!entry && hf_scan_side_base_len(path) > 0))
 		return false;
 	return look_at(run, path, &now) &&
 	       is_left_over(run, path, entry, &now);

@@ -15,6 +15,7 @@
 
 #include "base/path.h"
 #include "core/replace.h"
+#include "core/scan_side.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
@@ -179,31 +180,6 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 		note_landed(run, job, entry, name_of(run, entry, "metadata"));
 }
 
-size_t hf_run_side_len(const char *path)
-{
-	static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
-	const size_t len = strlen(path);
-
-	for (size_t i = 0; i < HF_COUNT(suffixes); i++) {
-		const size_t suffix = strlen(suffixes[i]);
-
-		if (len > suffix &&
-		    strcmp(path + len - suffix, suffixes[i]) == 0)
-			return suffix;
-	}
-	return 0;
-}
-
-/* Does it belong to a protected database? */
-static bool is_beside_entry(const struct hf_run *run, const char *path)
-{
-	const size_t side = hf_run_side_len(path);
-	cleanup_free char *name =
-		side > 0 ? strndup(path, strlen(path) - side) : NULL;
-
-	return name && hf_tree_find(&run->session.snapshot.tree, name);
-}
-
 /* A name that was not there: does the policy want it not to be? */
 static void take_new_name(struct hf_run *run, struct hf_job *job,
 			  const struct hf_watch_event *event, const char *path)
@@ -218,8 +194,8 @@ static void take_new_name(struct hf_run *run, struct hf_job *job,
 	rule = hf_patterns_match_past(policy->protect, path,
 				      hf_scan_skipped_len(path),
 				      event->is_directory);
-	if (is_beside_entry(run, path)) {
-		/* Judged at the end: it mostly goes away again. */
+	if (hf_scan_side_base(&run->session.snapshot.tree, path)) {
+		/* Beside a database; judged at the end: it mostly goes away again. */
 		if (run->burst_ns != 0)
 			begin_burst(run, job);
 		return;

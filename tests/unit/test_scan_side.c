@@ -71,6 +71,33 @@ Test(scan_side, names)
 			     "%s", rows[i].name);
 }
 
+Test(scan_side, base)
+{
+	static const struct {
+		const char *path;
+		const char *base;
+	} rows[] = {
+		{"a.db-wal", "a.db"},	  {"d/b.db-journal", "d/b.db"},
+		{"d/b.db-shm", "d/b.db"}, {"a.db", NULL},
+		{"b.db-wal", NULL},	  {"d/a.db-wal", NULL},
+		{"d/-wal", NULL},	  {"-wal", NULL},
+	};
+	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
+
+	protect("**/*.db", "");
+	scan(&tree);
+	for (size_t i = 0; i < HF_COUNT(rows); i++) {
+		const struct hf_entry *const base =
+			hf_scan_side_base(&tree, rows[i].path);
+
+		if (rows[i].base)
+			cr_expect_str_eq(base ? base->path : "", rows[i].base,
+					 "%s", rows[i].path);
+		else
+			cr_expect_null(base, "%s", rows[i].path);
+	}
+}
+
 Test(scan_side, recorded_beside_what_is_protected)
 {
 	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
