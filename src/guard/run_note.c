@@ -176,14 +176,10 @@ struct hf_violation *hf_run_note_attempt(struct hf_run *run,
 {
 	struct hf_violation *const violation = hf_violations_note_attempt(
 		&run->session.violations, attempt);
-	struct hf_error err = { 0 };
 	uint64_t before;
 
-	if (!violation) {
-		(void)hf_fail_memory(&err);
-		hf_run_fail(run, &err);
-		return NULL;
-	}
+	if (!violation)
+		return no_memory(run);
 	before = violation->count;
 	violation->count += count;
 	/* When the count gets one more bit: often enough, and never a flood. */
