@@ -223,15 +223,6 @@ static void leave_decision(struct hf_run_gate *gate,
 	}
 }
 
-/* There was no memory for it: the run says so. */
-static void lose_event(struct hf_run_gate *gate)
-{
-	hf_mutex_lock(gate->mutex);
-	gate->is_full = true;
-	hf_mutex_unlock(gate->mutex);
-	hf_bell_ring(gate->bell);
-}
-
 /* The copy is guarded like the file: what the command does to it would have
  * been done to that. */
 static int copy_instead(struct hf_run_gate *gate,
@@ -243,8 +234,10 @@ static int copy_instead(struct hf_run_gate *gate,
 
 	if (rc < 0)
 		return rc == -EOPNOTSUPP ? 0 : -rc;
-	if (hf_decide_set_add_copy(&gate->set, entry, copy.dev, copy.ino) < 0)
-		lose_event(gate);
+	if (hf_decide_set_add_copy(&gate->set, entry, copy.dev, copy.ino) < 0) {
+		gate_lose(gate);
+		hf_bell_ring(gate->bell);
+	}
 	return HF_GATE_DONE;
 }
 

@@ -87,5 +87,7 @@ struct hf_run_gate {
 
 /* The same done by the same in the same test. */
 bool gate_event_is_same(const struct gate_event *a, const struct gate_event *b);
+/* There was no memory for an event: the run says so when events are taken next. */
+void gate_lose(struct hf_run_gate *gate);
 
 #endif /* HF_GUARD_RUN_GATE_INTERNAL_H */

@@ -67,8 +67,7 @@ static void note_all_beneath(struct hf_run *run, const struct gate_event *event)
 			     event->entry);
 }
 
-/* No memory: the run says so. */
-static void lose(struct hf_run_gate *gate)
+void gate_lose(struct hf_run_gate *gate)
 {
 	hf_mutex_lock(gate->mutex);
 	gate->is_full = true;
@@ -91,7 +90,7 @@ static void remember_open(struct hf_run_gate *gate,
 			gate->observed, capacity, sizeof(*observed));
 
 		if (!observed) {
-			lose(gate);
+			gate_lose(gate);
 			return;
 		}
 		gate->observed = observed;
