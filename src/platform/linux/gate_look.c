@@ -106,13 +106,6 @@ bool hf_gate_look_closer(struct hf_gate_question *question)
 	return true;
 }
 
-static const struct gate_walk *walked(struct hf_gate_question *question,
-				      struct gate_path *path)
-{
-	gate_walk(question, path);
-	return &path->walk;
-}
-
 static int look_here(struct hf_gate_question *question,
 		     const struct gate_path *path, bool follows,
 		     struct stat *ret_found)
@@ -148,7 +141,7 @@ static int look(struct hf_gate_question *question, struct gate_path *path,
 			     !may_be_own(question, path, ret_found))
 			return rc;
 	}
-	walked(question, path);
+	gate_walk(question, path);
 	if (path->walk.rc < 0)
 		return path->walk.rc;
 	question->call.places[path - question->paths].last = path->walk.last;
@@ -259,7 +252,7 @@ static int look_at_parent(struct hf_gate_question *question,
 		if (rc != -ENOENT)
 			return rc;
 	}
-	walked(question, path);
+	gate_walk(question, path);
 	if (path->walk.rc < 0 || path->walk.parent_fd < 0)
 		return path->walk.rc < 0 ? path->walk.rc : -ENOENT;
 	return fstat(path->walk.parent_fd, ret_found) < 0 ? -errno : 0;
@@ -273,7 +266,7 @@ static void learn_parent(struct hf_gate_question *question, size_t index,
 	struct stat found;
 
 	if (goes_to_end)
-		(void)walked(question, path);
+		gate_walk(question, path);
 	place->parent_rc = look_at_parent(question, path, &found);
 	place->known |= HF_GATE_FACT_PARENT;
 	if (place->parent_rc < 0)
