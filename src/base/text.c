@@ -13,6 +13,11 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
+bool hf_is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* -- UTF-8 --------------------------------------------------------------- */
 
 static bool is_continuation(unsigned char c)

@@ -37,6 +37,9 @@ const char *hf_quote(struct hf_quoted *quoted, const char *name);
 void hf_buffer_add_quoted(struct hf_buffer *buffer, const char *text,
 			  size_t len);
 
+/* Are both the same, or both NULL? */
+bool hf_is_same_text(const char *a, const char *b);
+
 /* Is data valid UTF-8 (no surrogates, no overlong form)? */
 bool hf_is_utf8(const char *data, size_t len);
 

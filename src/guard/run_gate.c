@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
+#include "base/text.h"
 #include "guard/run_gate_internal.h"
 #include "platform/lease.h"
 #include "platform/system.h"
@@ -72,19 +73,14 @@ static const char *copy(struct hf_run_gate *gate, const char *text)
 	return text ? hf_arena_copy(&gate->arena, text, strlen(text)) : NULL;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 bool gate_event_is_same(const struct gate_event *a, const struct gate_event *b)
 {
 	return a->kind == b->kind && a->effect == b->effect &&
 	       a->entry == b->entry && a->culprit == b->culprit && a->culprit &&
-	       is_same_text(a->path, b->path) &&
-	       is_same_text(a->operation, b->operation) &&
-	       is_same_text(a->detail, b->detail) &&
-	       is_same_text(a->test, b->test);
+	       hf_is_same_text(a->path, b->path) &&
+	       hf_is_same_text(a->operation, b->operation) &&
+	       hf_is_same_text(a->detail, b->detail) &&
+	       hf_is_same_text(a->test, b->test);
 }
 
 static struct gate_event *keep_event(struct hf_run_gate *gate,

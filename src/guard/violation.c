@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 #define SMALLEST_TABLE 64
 
 /* FNV-1a, 64 bits. */
@@ -188,11 +190,6 @@ hf_violations_note_outside(struct hf_violations *violations, const char *path,
 	return violation;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 static int64_t pid_of(const struct hf_culprit *culprit)
 {
 	return culprit ? culprit->process.pid : 0;
@@ -207,7 +204,7 @@ struct hf_violation *hf_violations_note_attempt(
 	for (; violation; violation = violation->next)
 		if (strcmp(violation->operation, attempt->operation) == 0 &&
 		    pid_of(violation->culprit) == pid_of(attempt->culprit) &&
-		    is_same_text(violation->test, attempt->test))
+		    hf_is_same_text(violation->test, attempt->test))
 			return violation;
 	return add(violations, &violations->refused, attempt);
 }

@@ -7,6 +7,17 @@
 
 #include "base/buffer.h"
 
+Test(text, is_same)
+{
+	const char text[] = "a";
+
+	cr_expect(hf_is_same_text(NULL, NULL));
+	cr_expect(hf_is_same_text(text, "a"));
+	cr_expect_not(hf_is_same_text(text, "b"));
+	cr_expect_not(hf_is_same_text(text, NULL));
+	cr_expect_not(hf_is_same_text(NULL, text));
+}
+
 /* -- UTF-8 and quoting --------------------------------------------------- */
 
 Test(text, is_utf8)
