@@ -158,7 +158,6 @@ static void leave_event(struct hf_run_gate *gate, const struct gate_event *event
 		kept = keep_event(gate, event);
 		if (kept) {
 			journal_event(gate, kept);
-			kept->count = 0;
 			gate->recent[gate->recent_at++ % GATE_RECENT] = kept;
 		}
 	}
@@ -183,7 +182,6 @@ static void describe(struct hf_run_gate *gate,
 {
 	struct hf_suspect *const suspect = &gate->suspect;
 
-	event->count = 1;
 	event->time_ns = hf_system_time_ns();
 	event->operation = hf_gate_question_call(question)->name;
 	hf_gate_describe(question, detail);
