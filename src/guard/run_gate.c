@@ -421,8 +421,6 @@ static int start(struct hf_run *run, struct hf_job *job, struct hf_error *err)
 		.judge = judge,
 		.effect = take_effect,
 	};
-	uint64_t pid;
-	uint64_t start_time;
 	int rc;
 
 	if (!gate)
@@ -431,12 +429,12 @@ static int start(struct hf_run *run, struct hf_job *job, struct hf_error *err)
 	rc = hf_run_fill_set(run, &gate->set, err);
 	if (rc < 0)
 		return rc;
-	hf_process_self(&pid, &start_time);
 	rc = hf_mutex_new(&gate->mutex);
 	if (rc == 0)
 		rc = hf_bell_new(&gate->bell);
 	if (rc == 0)
-		rc = hf_tasks_new(hf_job_proc(job), (int64_t)pid, &gate->tasks);
+		rc = hf_tasks_new(hf_job_proc(job), hf_process_pid(),
+				  &gate->tasks);
 	if (rc == 0)
 		rc = hf_gate_start(hf_job_gate(job), hf_job_proc(job), &hooks);
 	if (rc < 0)

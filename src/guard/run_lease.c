@@ -20,15 +20,13 @@
 void hf_run_arm_leases(struct hf_run *run, struct hf_job *job)
 {
 	const struct hf_tree *const tree = &run->session.snapshot.tree;
-	uint64_t pid;
-	uint64_t start;
 
 	if (run->project->policy.gate == HF_GATE_OFF)
 		return;
-	hf_process_self(&pid, &start);
 	/* Without them the watch and the look at the end hold; the report says
 	 * how many there are. */
-	if (hf_leases_new(hf_job_proc(job), (int64_t)pid, &run->leases) < 0)
+	if (hf_leases_new(hf_job_proc(job), hf_process_pid(), &run->leases) <
+	    0)
 		return;
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct hf_entry *const entry = &tree->entries[i];
@@ -55,15 +53,9 @@ static void note_inside(struct hf_run *run, struct hf_job *job,
 	const int64_t tid =
 		opener->tid != 0 ? opener->tid : opener->process.pid;
 
-	if (!run->tasks) {
-		uint64_t pid;
-		uint64_t start;
-
-		hf_process_self(&pid, &start);
-		if (hf_tasks_new(hf_job_proc(job), (int64_t)pid, &run->tasks) <
-		    0)
-			run->tasks = NULL;
-	}
+	if (!run->tasks &&
+	    hf_tasks_new(hf_job_proc(job), hf_process_pid(), &run->tasks) < 0)
+		run->tasks = NULL;
 	if (run->tasks && hf_culprit_look(run->tasks, tid, &suspect) == 0)
 		culprit = hf_culprit_keep(&run->session.violations.arena,
 					  suspect.task);

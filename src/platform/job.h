@@ -135,6 +135,8 @@ MUST_CHECK int hf_job_processes(struct hf_job *job,
 
 /* -- for the caller ------------------------------------------------------- */
 
+/* The calling process. */
+int64_t hf_process_pid(void);
 /* The calling process and its start time, as in a journal. */
 void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start);
 /* Is (pid, start) an ancestor of the calling process? */

@@ -65,6 +65,11 @@ bool hf_process_has_job_control(void)
 	return false;
 }
 
+int64_t hf_process_pid(void)
+{
+	return getpid();
+}
+
 void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start)
 {
 	uint64_t parent;
