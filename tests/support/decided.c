@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "core/policy.h"
 
-#define ROOT	  "/work"
+#define ROOT	  "/here"
 #define STORE	  "/home/store"
 #define DEV	  1u
 #define OTHER_DEV 2u

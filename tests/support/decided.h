@@ -7,8 +7,8 @@
  *	hf_decided_expect(&decided, row, HF_COUNT(row));
  *	hf_decided_teardown(&decided);
  *
- * The project is /work, the store /home/store.  See decided.c for what is
- *there.
+ * The project is /here, the store /home/store.  See decided.c for what is
+ * there.
  */
 #ifndef HF_TESTS_DECIDED_H
 #define HF_TESTS_DECIDED_H

@@ -64,7 +64,7 @@ static void take_fact(struct bytes *bytes, struct hf_gate_place *place,
 		      enum hf_gate_fact fact)
 {
 	static const char *const parents[] = {
-		"", "/", "/work", "/work/a/b", "/elsewhere", "data"};
+		"", "/", "/here", "/here/a/b", "/elsewhere", "data"};
 
 	place->known |= fact;
 	switch (fact) {
@@ -120,7 +120,7 @@ static bool names_what_is_ours(const struct hf_decided *decided,
 	       strcmp(target->path, "/") == 0 ||
 	       strcmp(target->path, "/home") == 0 ||
 	       strcmp(target->path, "/tmp") == 0 ||
-	       strcmp(target->path, "/work") == 0;
+	       strcmp(target->path, "/here") == 0;
 }
 
 static const char *check(const struct hf_decided *decided,

@@ -153,7 +153,7 @@ Test(decide_set, names)
 		{"secret.key", true, true},
 		{"settings.ini", true, true},
 		{"home", true, true},
-		{"work", true, true},
+		{"here", true, true},
 		{"store", true, true},
 		{"journal", true, true},
 		{"app.db-wal", true, true},
