@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "report/text.h"
+
 #define NAME	"000042-20261130T030007Z"
 
 /* The tests only read it. */
@@ -102,6 +105,23 @@ void hf_test_session_leave(struct hf_violation *violation)
 	violation->is_outside = true;
 	violation->is_restored = false;
 	violation->kept = NULL;
+}
+
+void hf_test_expect_said(const struct hf_buffer *said, const char *text)
+{
+	const char *const got = said->data ? said->data : "";
+
+	cr_expect_str_eq(got, text, "got:\n%swanted:\n%s", got, text);
+}
+
+void hf_test_session_expect_finished(const struct hf_test_session *test,
+				     const struct hf_text_style *style,
+				     const char *text)
+{
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	hf_report_text_finished(&test->session, style, &out);
+	hf_test_expect_said(&out, text);
 }
 
 void hf_test_session_done(struct hf_test_session *test)

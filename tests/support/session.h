@@ -14,6 +14,9 @@
 
 #include "guard/session.h"
 
+struct hf_buffer;
+struct hf_text_style;
+
 struct hf_test_session {
 	struct hf_project project;
 	struct hf_session session;
@@ -34,6 +37,12 @@ struct hf_violation *hf_test_session_refuse(struct hf_test_session *test,
 					    const char *operation);
 /* Make one a person's, which stays. */
 void hf_test_session_leave(struct hf_violation *violation);
+/* What was said must be this text; nothing is "". */
+void hf_test_expect_said(const struct hf_buffer *said, const char *text);
+/* The same of what is said at the end of the session. */
+void hf_test_session_expect_finished(const struct hf_test_session *test,
+				     const struct hf_text_style *style,
+				     const char *text);
 void hf_test_session_done(struct hf_test_session *test);
 
 #endif /* HF_TESTS_SESSION_H */

@@ -29,8 +29,7 @@ static void expect(const char *text)
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 	hf_report_annotations(&test.session, "", &out);
-	cr_expect_str_eq(out.data == NULL ? "" : out.data, text,
-			 "got:\n%swanted:\n%s", out.data, text);
+	hf_test_expect_said(&out, text);
 }
 
 Test(report_annotations, clean)

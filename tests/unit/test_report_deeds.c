@@ -41,27 +41,17 @@ static void teardown(void)
 
 TestSuite(report_deeds, .init = setup, .fini = teardown);
 
-static void expect(const struct hf_buffer *out, const char *text)
-{
-	const char *got = out->data == NULL ? "" : out->data;
-
-	cr_expect_str_eq(got, text, "got:\n%swanted:\n%s", got, text);
-}
-
 static void expect_said(const struct hf_violation *violation, const char *text)
 {
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 	hf_report_text_violation(&test.session, violation, &style, &out);
-	expect(&out, text);
+	hf_test_expect_said(&out, text);
 }
 
 static void expect_finished(const char *text)
 {
-	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
-
-	hf_report_text_finished(&test.session, &style, &out);
-	expect(&out, text);
+	hf_test_session_expect_finished(&test, &style, text);
 }
 
 /* A refusal by python in a test; one that is named differently each time is one
@@ -433,6 +423,6 @@ Test(report_deeds, numbers)
 		cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 		hf_text_add_many(&out, numbers[i].number);
-		expect(&out, numbers[i].text);
+		hf_test_expect_said(&out, numbers[i].text);
 	}
 }

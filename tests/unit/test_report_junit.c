@@ -36,8 +36,7 @@ static void expect(const char *text)
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 	hf_report_junit(&test.session, "", &out);
-	cr_expect_str_eq(out.data, text, "got:\n%swanted:\n%s", out.data,
-			 text);
+	hf_test_expect_said(&out, text);
 	cr_expect_eq(strncmp(out.data, HF_REPORT_JUNIT_START,
 			     strlen(HF_REPORT_JUNIT_START)), 0);
 }

@@ -31,19 +31,9 @@ static void teardown(void)
 
 TestSuite(report_layers, .init = setup, .fini = teardown);
 
-static void expect(const struct hf_buffer *out, const char *text)
-{
-	const char *got = out->data == NULL ? "" : out->data;
-
-	cr_expect_str_eq(got, text, "got:\n%swanted:\n%s", got, text);
-}
-
 static void expect_finished(const char *text)
 {
-	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
-
-	hf_report_text_finished(&test.session, &style, &out);
-	expect(&out, text);
+	hf_test_session_expect_finished(&test, &style, text);
 }
 
 Test(report_layers, gate)
@@ -72,7 +62,7 @@ Test(report_layers, gate)
 		test.session.gate_why = rows[i].why;
 		style.is_quiet = rows[i].is_quiet;
 		hf_report_text_gate(&test.session, &style, &out);
-		expect(&out, rows[i].text);
+		hf_test_expect_said(&out, rows[i].text);
 	}
 }
 

@@ -28,19 +28,9 @@ static void teardown(void)
 
 TestSuite(report_text, .init = setup, .fini = teardown);
 
-static void expect(const struct hf_buffer *out, const char *text)
-{
-	const char *got = out->data == NULL ? "" : out->data;
-
-	cr_expect_str_eq(got, text, "got:\n%swanted:\n%s", got, text);
-}
-
 static void expect_finished(const char *text)
 {
-	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
-
-	hf_report_text_finished(&test.session, &style, &out);
-	expect(&out, text);
+	hf_test_session_expect_finished(&test, &style, text);
 }
 
 Test(report_text, clean_is_silent)
@@ -48,7 +38,7 @@ Test(report_text, clean_is_silent)
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 
 	hf_report_text_begun(&test.session, NULL, &style, &out);
-	expect(&out, "");
+	hf_test_expect_said(&out, "");
 	expect_finished("");
 	test.session.command_code = 3;
 	expect_finished("");
@@ -61,15 +51,16 @@ Test(report_text, first_is_three_lines)
 
 	test.session.is_first = true;
 	hf_report_text_begun(&test.session, NULL, &style, &out);
-	expect(&out, "holdfast: first run here: protects 6 entries in "
-		     "/home/u/project\n"
-		     "holdfast: what they hold is recorded in "
-		     "/state/holdfast/project-1\n"
-		     "holdfast: what a run changes is put back, and the "
-		     "changed version kept: 'holdfast undo' brings it back\n");
+	hf_test_expect_said(
+		&out, "holdfast: first run here: protects 6 entries in "
+		      "/home/u/project\n"
+		      "holdfast: what they hold is recorded in "
+		      "/state/holdfast/project-1\n"
+		      "holdfast: what a run changes is put back, and the "
+		      "changed version kept: 'holdfast undo' brings it back\n");
 	style.is_quiet = true;
 	hf_report_text_begun(&test.session, NULL, &style, &quiet);
-	expect(&quiet, "");
+	hf_test_expect_said(&quiet, "");
 }
 
 Test(report_text, drift)
@@ -87,11 +78,12 @@ Test(report_text, drift)
 	test.session.previous_ns = test.session.started_ns - 7200 * SECOND_NS;
 	style.location = " --root x";
 	hf_report_text_begun(&test.session, &drift, &style, &out);
-	expect(&out, "holdfast: note: a\\e.toml changed since the last run "
-		     "(2 h ago): 94 -> 12 bytes; before: holdfast restore "
-		     "--from 12 $'a\\033.toml' --root x\n"
-		     "holdfast: note: a\\e.toml changed since the last run "
-		     "(2 h ago): added, a file of 12 bytes\n");
+	hf_test_expect_said(
+		&out, "holdfast: note: a\\e.toml changed since the last run "
+		      "(2 h ago): 94 -> 12 bytes; before: holdfast restore "
+		      "--from 12 $'a\\033.toml' --root x\n"
+		      "holdfast: note: a\\e.toml changed since the last run "
+		      "(2 h ago): added, a file of 12 bytes\n");
 }
 
 /* What commands may change is no drift, nor what was not protected before. */
@@ -111,8 +103,9 @@ Test(report_text, no_drift)
 	test.session.protected_before = 6;
 	test.session.protected_count = 5;
 	hf_report_text_begun(&test.session, &drift, &style, &out);
-	expect(&out, "holdfast: note: the policy changed since the last run: "
-		     "protects 6 -> 5\n");
+	hf_test_expect_said(
+		&out, "holdfast: note: the policy changed since the last run: "
+		      "protects 6 -> 5\n");
 }
 
 Test(report_text, much_drift)
@@ -158,27 +151,33 @@ Test(report_text, violation)
 	cleanup_buffer struct hf_buffer ended = HF_BUFFER_INIT;
 
 	hf_report_text_violation(&test.session, violation, &style, &nobody);
-	expect(&nobody, "holdfast: changed: config.toml: written\n");
+	hf_test_expect_said(&nobody,
+			    "holdfast: changed: config.toml: written\n");
 	violation->candidates = processes;
 	violation->candidate_count = 1;
 	hf_report_text_violation(&test.session, violation, &style, &one);
-	expect(&one, "holdfast: changed: config.toml: written (perhaps "
-		     "python3 -m pytest, pid 4711)\n");
+	hf_test_expect_said(&one,
+			    "holdfast: changed: config.toml: written (perhaps "
+			    "python3 -m pytest, pid 4711)\n");
 	violation->candidate_count = 2;
 	/* Who has ended is not named beside one who lives. */
 	hf_report_text_violation(&test.session, violation, &style, &two);
-	expect(&two, "holdfast: changed: config.toml: written (perhaps "
-		     "python3 -m pytest, pid 4711)\n");
+	hf_test_expect_said(&two,
+			    "holdfast: changed: config.toml: written (perhaps "
+			    "python3 -m pytest, pid 4711)\n");
 	processes[1] = processes[0];
 	processes[0] = dead;
 	violation->candidate_count = 1;
 	hf_report_text_violation(&test.session, violation, &style, &ended);
-	expect(&ended, "holdfast: changed: config.toml: written (perhaps dead, "
-		       "pid 4712)\n");
+	hf_test_expect_said(
+		&ended,
+		"holdfast: changed: config.toml: written (perhaps dead, "
+		"pid 4712)\n");
 	violation->candidate_count = 3;
 	hf_report_text_violation(&test.session, violation, &style, &three);
-	expect(&three, "holdfast: changed: config.toml: written (perhaps "
-		       "python3 -m pytest, pid 4711 or others)\n");
+	hf_test_expect_said(&three,
+			    "holdfast: changed: config.toml: written (perhaps "
+			    "python3 -m pytest, pid 4711 or others)\n");
 	violation->candidates = NULL;
 	violation->candidate_count = 0;
 }
@@ -379,7 +378,7 @@ Test(report_text, collision)
 				 "own: no protected file of /home/u/project "
 				 "was touched\n",
 				 codes[i]);
-		expect(&out, wanted.data);
+		hf_test_expect_said(&out, wanted.data);
 	}
 }
 
