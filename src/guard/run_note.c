@@ -264,7 +264,8 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 	const struct hf_entry *before;
 	struct hf_violation *violation;
 	struct hf_attempt attempt;
-	bool has_landed;
+	bool has_landed = true;
+	bool is_outside = false;
 	int64_t time_ns;
 	const char *path;
 	const char *rule;
@@ -291,9 +292,14 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 		attempt.detail = "";
 	(void)hf_json_bool(hf_json_get(record, "exact"),
 			   &attempt.is_test_exact);
-	if (hf_json_bool(hf_json_get(record, "landed"), &has_landed) &&
-	    !has_landed)
+	(void)hf_json_bool(hf_json_get(record, "landed"), &has_landed);
+	(void)hf_json_bool(hf_json_get(record, "outside"), &is_outside);
+	if (!has_landed)
 		violation = hf_violations_note_attempt(violations, &attempt);
+	else if (is_outside)
+		violation = hf_violations_note_outside(violations, path, rule,
+						       operation, before,
+						       time_ns);
 	else
 		violation = hf_violations_note(violations, path, rule,
 					       operation, before, time_ns);
@@ -303,8 +309,6 @@ static void adopt(struct hf_run *run, const hf_json_value *record)
 		violation->culprit = attempt.culprit;
 		violation->test = attempt.test;
 	}
-	(void)hf_json_bool(hf_json_get(record, "outside"),
-			   &violation->is_outside);
 	if (!hf_json_number(hf_json_get(record, "count"), &violation->count))
 		violation->count = 1;
 	violation->change |=
