@@ -249,6 +249,29 @@ static int create(struct hf_journal *journal, struct hf_replace *file,
 	return hf_replace_rename(file, err);
 }
 
+static uint64_t last_number(const struct hf_names *names)
+{
+	return names->count > 0
+		       ? hf_name_number(&names->items[names->count - 1])
+		       : 0;
+}
+
+static int find_name(const struct hf_store *store,
+		     const struct hf_journal_names *names,
+		     struct hf_name *ret_name, struct hf_error *err)
+{
+	uint64_t open;
+	uint64_t done;
+
+	if (!names)
+		return hf_store_next_name(store, HF_STORE_SESSIONS, ret_name,
+					  err);
+	open = last_number(&names->open);
+	done = last_number(&names->done);
+	return hf_store_name_behind(store, open > done ? open : done, ret_name,
+				    err);
+}
+
 int hf_journal_begin(struct hf_journal *journal, const struct hf_store *store,
 		     const struct hf_journal_open_record *record,
 		     struct hf_error *err)
@@ -260,7 +283,7 @@ int hf_journal_begin(struct hf_journal *journal, const struct hf_store *store,
 	int rc;
 
 	begun.store = store;
-	rc = hf_store_next_name(store, HF_STORE_SESSIONS, &begun.name, err);
+	rc = find_name(store, record->names, &begun.name, err);
 	if (rc < 0)
 		return rc;
 	rc = encode_bounded(record, store, &line, err);

@@ -37,6 +37,27 @@ struct hf_journal {
 #define HF_JOURNAL_INIT	{ .fd = -1 }
 #define cleanup_journal	CLEANUP(hf_journal_close)
 
+/*
+ * The names of all journals, old to new: read once under the lock, they serve a
+ * start to its end, since nobody adds any meanwhile, and one that ends is found
+ * by its other suffix.
+ */
+struct hf_journal_names {
+	struct hf_names open;
+	struct hf_names done;
+};
+
+#define HF_JOURNAL_NAMES_INIT         \
+	{                             \
+		.open = HF_NAMES_INIT \
+	}
+#define cleanup_journal_names CLEANUP(hf_journal_names_done)
+void hf_journal_names_done(struct hf_journal_names *names);
+/* *ret_names is for hf_journal_names_done(), also after a failure. */
+MUST_CHECK int hf_journal_names(const struct hf_store *store,
+				struct hf_journal_names *ret_names,
+				struct hf_error *err);
+
 /* What the first record says. */
 struct hf_journal_open_record {
 	const char *kind;	/* "run", "restore", "undo" */
@@ -44,6 +65,9 @@ struct hf_journal_open_record {
 	const char *const *argv;	/* the command; NULL for none */
 	uint64_t pid;		/* of the process that owns the session */
 	uint64_t pid_start;	/* its start, as the system counts */
+	/* The sessions there are, listed under this lock; NULL: to be listed.
+	 */
+	const struct hf_journal_names *names;
 };
 
 /*
@@ -148,6 +172,11 @@ void hf_session_record_done(struct hf_session_record *record);
 MUST_CHECK int hf_journal_list(const struct hf_store *store,
 			       struct hf_names *ret_names,
 			       struct hf_error *err);
+/* The same of names that were listed before. */
+MUST_CHECK int hf_journal_list_of(const struct hf_store *store,
+				  const struct hf_journal_names *names,
+				  struct hf_names *ret_names,
+				  struct hf_error *err);
 /*
  * Sessions that are open: with an owner that lives (its lock is held), or
  * without one.
@@ -156,6 +185,12 @@ MUST_CHECK int hf_journal_find_open(const struct hf_store *store,
 				    struct hf_names *ret_living,
 				    struct hf_names *ret_dead,
 				    struct hf_error *err);
+/* The same of all, the open ones as they were listed before. */
+MUST_CHECK int hf_journal_find_open_of(const struct hf_store *store,
+				       const struct hf_names *all,
+				       struct hf_names *ret_living,
+				       struct hf_names *ret_dead,
+				       struct hf_error *err);
 /* A dead session was settled: NAME.open becomes NAME.done, "end" appended. */
 MUST_CHECK int hf_journal_settle(const struct hf_store *store,
 				 const struct hf_name *name,

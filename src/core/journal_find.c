@@ -152,22 +152,53 @@ static int drop_blank(const struct hf_store *store, struct hf_names *names,
 	return 0;
 }
 
-int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
-		    struct hf_error *err)
+void hf_journal_names_done(struct hf_journal_names *names)
+{
+	hf_names_done(&names->open);
+	hf_names_done(&names->done);
+}
+
+int hf_journal_names(const struct hf_store *store,
+		     struct hf_journal_names *ret_names, struct hf_error *err)
 {
 	static const char *const suffixes[2] = {HF_JOURNAL_OPEN,
 						HF_JOURNAL_DONE};
-	cleanup_names struct hf_names open = HF_NAMES_INIT;
-	cleanup_names struct hf_names done = HF_NAMES_INIT;
 	struct hf_names lists[2];
+	const int rc = hf_store_list_both(store, HF_STORE_SESSIONS, suffixes,
+					  lists, err);
+
+	*ret_names = (struct hf_journal_names){
+		.open = lists[0],
+		.done = lists[1],
+	};
+	return rc;
+}
+
+static int copy_names(const struct hf_names *names, struct hf_names *ret_copy,
+		      struct hf_error *err)
+{
+	struct hf_name *const items = calloc(names->count + 1, sizeof(*items));
+
+	if (!items)
+		return hf_fail_memory(err);
+	if (names->count > 0)
+		memcpy(items, names->items, names->count * sizeof(*items));
+	*ret_copy = (struct hf_names){.items = items, .count = names->count};
+	return 0;
+}
+
+int hf_journal_list_of(const struct hf_store *store,
+		       const struct hf_journal_names *names,
+		       struct hf_names *ret_names, struct hf_error *err)
+{
+	cleanup_names struct hf_names open = HF_NAMES_INIT;
+	const struct hf_names done = names->done;
 	struct hf_name *items;
 	size_t o = 0;
 	size_t d = 0;
 	int rc;
 
-	rc = hf_store_list_both(store, HF_STORE_SESSIONS, suffixes, lists, err);
-	open = lists[0];
-	done = lists[1];
+	rc = copy_names(&names->open, &open, err);
 	if (rc < 0)
 		return rc;
 	rc = drop_blank(store, &open, err);
@@ -188,6 +219,16 @@ int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
 	}
 	*ret_names = (struct hf_names){ .items = items, .count = o + d };
 	return 0;
+}
+
+int hf_journal_list(const struct hf_store *store, struct hf_names *ret_names,
+		    struct hf_error *err)
+{
+	cleanup_journal_names struct hf_journal_names names =
+		HF_JOURNAL_NAMES_INIT;
+	const int rc = hf_journal_names(store, &names, err);
+
+	return rc < 0 ? rc : hf_journal_list_of(store, &names, ret_names, err);
 }
 
 /* -- living and dead ------------------------------------------------------ */
@@ -241,32 +282,28 @@ static int select_names(const struct hf_names *all, const enum state *states,
 	return 0;
 }
 
-int hf_journal_find_open(const struct hf_store *store,
-			 struct hf_names *ret_living, struct hf_names *ret_dead,
-			 struct hf_error *err)
+int hf_journal_find_open_of(const struct hf_store *store,
+			    const struct hf_names *all,
+			    struct hf_names *ret_living,
+			    struct hf_names *ret_dead, struct hf_error *err)
 {
-	cleanup_names struct hf_names all = HF_NAMES_INIT;
 	cleanup_names struct hf_names living = HF_NAMES_INIT;
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
 	cleanup_free enum state *states = NULL;
 	int rc;
 
-	rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN, &all,
-			   err);
-	if (rc < 0)
-		return rc;
-	states = calloc(all.count + 1, sizeof(*states));
+	states = calloc(all->count + 1, sizeof(*states));
 	if (!states)
 		return hf_fail_memory(err);
-	for (size_t i = 0; i < all.count; i++) {
-		rc = find_state(store, &all.items[i], &states[i], err);
+	for (size_t i = 0; i < all->count; i++) {
+		rc = find_state(store, &all->items[i], &states[i], err);
 		if (rc < 0)
 			return rc;
 	}
-	rc = select_names(&all, states, STATE_LIVING, &living, err);
+	rc = select_names(all, states, STATE_LIVING, &living, err);
 	if (rc < 0)
 		return rc;
-	rc = select_names(&all, states, STATE_DEAD, &dead, err);
+	rc = select_names(all, states, STATE_DEAD, &dead, err);
 	if (rc < 0)
 		return rc;
 	*ret_living = living;
@@ -274,6 +311,19 @@ int hf_journal_find_open(const struct hf_store *store,
 	living = (struct hf_names)HF_NAMES_INIT;
 	dead = (struct hf_names)HF_NAMES_INIT;
 	return 0;
+}
+
+int hf_journal_find_open(const struct hf_store *store,
+			 struct hf_names *ret_living, struct hf_names *ret_dead,
+			 struct hf_error *err)
+{
+	cleanup_names struct hf_names all = HF_NAMES_INIT;
+	const int rc = hf_store_list(store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN,
+				     &all, err);
+
+	return rc < 0 ? rc
+		      : hf_journal_find_open_of(store, &all, ret_living,
+						ret_dead, err);
 }
 
 /* -- settling ------------------------------------------------------------- */

@@ -158,14 +158,13 @@ static int has_git(const char *directory, struct hf_error *err)
 }
 
 /* Cut the last component off: 1, or 0 where the search ends. */
-static int go_up(char *directory, const char *home, struct hf_error *err)
+static int go_up(char *directory, struct hf_error *err)
 {
 	struct hf_stat here;
 	struct hf_stat above;
 	int rc;
 
-	if (strcmp(directory, "/") == 0 ||
-	    (home && strcmp(directory, home) == 0))
+	if (strcmp(directory, "/") == 0)
 		return 0;
 	rc = hf_file_stat_path(directory, &here);
 	if (rc < 0)
@@ -179,35 +178,54 @@ static int go_up(char *directory, const char *home, struct hf_error *err)
 	return here.dev == above.dev;
 }
 
+/* directory is start or above it: 1 if something that is looked for is in it.
+ */
+static int has_either(const char *directory, struct hf_error *err)
+{
+	cleanup_free char *path = NULL;
+	struct hf_stat st;
+	const int rc = find_name(directory, HF_POLICY_NAME, &path, &st, err);
+
+	return rc != 0 ? rc : has_git(directory, err);
+}
+
+/*
+ * The search ends at the home directory, and directory is above it, start in it
+ * or below.
+ */
+static bool is_above_home(const char *directory, const char *start)
+{
+	cleanup_free char *home = hf_policy_home();
+
+	return home &&
+	       (strcmp(start, home) == 0 || hf_path_is_beneath(start, home)) &&
+	       strlen(directory) < strlen(home);
+}
+
 /* The nearest policy file, or else the directory with .git, or neither. */
 static int search(const char *start, char **ret_file, char **ret_git,
 		  struct hf_error *err)
 {
 	cleanup_free char *directory = strdup(start);
-	cleanup_free char *home = NULL;
 	int rc;
 
 	if (!directory)
 		return hf_fail_memory(err);
-	for (;;) {
-		rc = find_file(directory, ret_file, err);
-		if (rc != 0)
-			return rc < 0 ? rc : 0;
-		rc = has_git(directory, err);
-		if (rc < 0)
-			return rc;
-		if (rc > 0) {
-			*ret_git = take_ptr(&directory);
-			return 0;
-		}
-		/* The user database is opened only where it is needed: most
-		 * searches end where they begin. */
-		if (!home)
-			home = hf_policy_home();
-		rc = go_up(directory, home, err);
-		if (rc <= 0)
-			return rc;
-	}
+	do {
+		rc = has_either(directory, err);
+		if (rc == 0)
+			rc = go_up(directory, err);
+		else if (rc > 0)
+			break;
+	} while (rc > 0);
+	/* The user database is opened only where it decides. */
+	if (rc <= 0 || (strlen(directory) < strlen(start) &&
+			is_above_home(directory, start)))
+		return rc < 0 ? rc : 0;
+	rc = find_file(directory, ret_file, err);
+	if (rc == 0)
+		*ret_git = take_ptr(&directory);
+	return rc < 0 ? rc : 0;
 }
 
 /* -- both ------------------------------------------------------------- */

@@ -223,7 +223,7 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 	int rc;
 
 	rc = hf_snapshot_load_begin(
-		taking->store,
+		taking->store, taking->options->sessions,
 		taking->options->may_be_gone ? &taking->result.gone : NULL,
 		&loading, &unloaded);
 	if (rc < 0 && rc != HF_ERR_NOTHING) {

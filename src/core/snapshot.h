@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/compare.h"
+#include "core/journal.h"
 #include "core/manifest.h"
 #include "core/pack_lost.h"
 #include "core/scan.h"
@@ -59,7 +60,9 @@ struct hf_snapshot_options {
 	void *context;
 	struct hf_progress *progress;	/* may be NULL */
 	struct hf_buffer *notes;	/* may be NULL */
-	/* A person wants the tree recorded: also where the newest one is gone. */
+	const struct hf_journal_names *sessions; /* NULL: to be listed */
+	/* A person wants the tree recorded: also where the newest one is gone.
+	 */
 	bool may_be_gone;
 };
 

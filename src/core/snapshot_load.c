@@ -94,6 +94,7 @@ static int fail_gone(const struct hf_snapshot_used *used, struct hf_error *err)
 
 /* Sessions are listed first: one that begins meanwhile has no say then. */
 static int find_newest(const struct hf_store *store,
+		       const struct hf_journal_names *listed,
 		       struct hf_snapshot_used *ret_gone,
 		       struct hf_name *ret_name, struct hf_error *err)
 {
@@ -103,7 +104,8 @@ static int find_newest(const struct hf_store *store,
 	struct hf_snapshot_used used;
 	int rc;
 
-	rc = hf_journal_list(store, &sessions, err);
+	rc = listed ? hf_journal_list_of(store, listed, &sessions, err)
+		    : hf_journal_list(store, &sessions, err);
 	if (rc == 0)
 		rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
 	if (rc < 0)
@@ -144,8 +146,8 @@ int hf_snapshot_load_typed(const struct hf_store *store, const char *typed,
 	int rc;
 
 	rc = typed ? hf_store_resolve(store, HF_STORE_SNAPSHOTS, typed, &name,
-				      err) :
-		     find_newest(store, NULL, &name, err);
+				      err)
+		   : find_newest(store, NULL, NULL, &name, err);
 	return rc < 0 ? rc : hf_snapshot_load(store, &name, ret_manifest, err);
 }
 
@@ -167,6 +169,7 @@ static void load(void *argument)
 }
 
 int hf_snapshot_load_begin(const struct hf_store *store,
+			   const struct hf_journal_names *sessions,
 			   struct hf_snapshot_used *ret_gone,
 			   struct hf_snapshot_loading **ret_loading,
 			   struct hf_error *err)
@@ -179,7 +182,7 @@ int hf_snapshot_load_begin(const struct hf_store *store,
 	if (!loading)
 		return hf_fail_memory(err);
 	loading->fd = -1;
-	rc = find_newest(store, ret_gone, &loading->name, err);
+	rc = find_newest(store, sessions, ret_gone, &loading->name, err);
 	if (rc < 0)
 		return rc;
 	loading->fd = open_manifest(store, &loading->name, err);

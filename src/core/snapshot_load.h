@@ -12,6 +12,7 @@
 #ifndef HF_CORE_SNAPSHOT_LOAD_H
 #define HF_CORE_SNAPSHOT_LOAD_H
 
+#include "core/journal.h"
 #include "core/manifest.h"
 #include "core/snapshot_used.h"
 #include "core/store.h"
@@ -22,9 +23,10 @@ struct hf_snapshot_loading;
 /*
  * HF_ERR_NOTHING when nothing is recorded yet.  A newer snapshot that a session
  * used and that is gone is a failure, or named in *ret_gone (not touched else)
- * when that is not NULL.
+ * when that is not NULL.  sessions: where they are listed already, else NULL.
  */
 MUST_CHECK int hf_snapshot_load_begin(const struct hf_store *store,
+				      const struct hf_journal_names *sessions,
 				      struct hf_snapshot_used *ret_gone,
 				      struct hf_snapshot_loading **ret_loading,
 				      struct hf_error *err);

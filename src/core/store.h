@@ -150,6 +150,11 @@ MUST_CHECK int hf_store_next_name_after(const struct hf_store *store,
 					struct hf_name *ret_name,
 					struct hf_error *err);
 
+/* The name that follows number, which is known to be the largest. */
+MUST_CHECK int hf_store_name_behind(const struct hf_store *store,
+				    uint64_t number, struct hf_name *ret_name,
+				    struct hf_error *err);
+
 /*
  * One name from what a person typed: the whole name, its number with or without
  * zeros ("42"), or an unambiguous beginning.  HF_ERR_USAGE when none or several.

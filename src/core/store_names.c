@@ -212,17 +212,22 @@ int hf_store_next_name_after(const struct hf_store *store,
 			     enum hf_store_folder folder, uint64_t after,
 			     struct hf_name *ret_name, struct hf_error *err)
 {
-	struct hf_short_text time;
 	uint64_t number;
-	const char *t;
-	int rc;
+	const int rc = find_last(store->folder_fd[folder], &number);
 
-	rc = find_last(store->folder_fd[folder], &number);
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot list the store '%s'",
 				      HF_QUOTE(store->path));
-	if (number < after)
-		number = after;
+	return hf_store_name_behind(store, number > after ? number : after,
+				    ret_name, err);
+}
+
+int hf_store_name_behind(const struct hf_store *store, uint64_t number,
+			 struct hf_name *ret_name, struct hf_error *err)
+{
+	struct hf_short_text time;
+	const char *t;
+
 	if (number >= NUMBER_MAX)
 		return hf_fail(err, HF_ERR_LIMIT,
 			       "cannot name anything new in '%s'",

@@ -90,6 +90,8 @@ void hf_run_ready(void *context, struct hf_job *job);
 void hf_run_alarm(void *context, struct hf_job *job);
 /* Watch what a restore has made anew. */
 void hf_run_watch_again(struct hf_run *run);
+/* What stands at its path now, in place of what was watched there. */
+void hf_run_watch_entry(struct hf_run *run, const struct hf_entry *entry);
 /* Read what is still in the queue. */
 void hf_run_drain(struct hf_run *run);
 

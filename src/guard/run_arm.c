@@ -33,7 +33,7 @@ static int add_place(struct hf_run *run, const char *path, bool is_file,
 	return 0;
 }
 
-enum watch_kind { WATCH_DIRECTORY, WATCH_FILE, WATCH_ANCESTOR };
+enum watch_kind { WATCH_DIRECTORY, WATCH_NAMES, WATCH_FILE, WATCH_ANCESTOR };
 
 /* Watches run out and file systems have none: the look at the end holds. */
 static void degrade(struct hf_run *run, int rc)
@@ -70,6 +70,8 @@ static void watch_path(struct hf_run *run, const char *path,
 	rc = add_place(run, path, kind == WATCH_FILE, &tag);
 	if (rc == 0 && kind == WATCH_DIRECTORY)
 		rc = hf_watch_add_directory(run->watch, absolute, tag);
+	else if (rc == 0 && kind == WATCH_NAMES)
+		rc = hf_watch_add_names(run->watch, absolute, tag);
 	else if (rc == 0 && kind == WATCH_FILE)
 		rc = hf_watch_add_file(run->watch, absolute, tag);
 	else if (rc == 0)
@@ -80,9 +82,35 @@ static void watch_path(struct hf_run *run, const char *path,
 		degrade(run, rc);
 }
 
+/*
+ * Has all that is protected in the directory a watch of its own, that tells of
+ * it alone?  first is the first of it.
+ */
+static bool has_own_watches(const struct hf_tree *tree,
+			    const struct hf_entry *first)
+{
+	const struct hf_entry *const end = tree->entries + tree->count;
+	const size_t len = hf_path_parent_len(first->path);
+
+	if (tree->count > FILE_WATCHES_MAX)
+		return false;
+	for (const struct hf_entry *entry = first; entry < end; entry++) {
+		if (strncmp(entry->path, first->path, len) != 0)
+			break;
+		if (hf_path_parent_len(entry->path) != len ||
+		    entry->role == HF_ROLE_ANCESTOR ||
+		    entry->stat.kind == HF_KIND_ABSENT)
+			continue;
+		if (entry->stat.kind != HF_KIND_FILE || entry->stat.nlink > 1)
+			return false;
+	}
+	return true;
+}
+
 static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
 			 const char **last)
 {
+	const struct hf_tree *const tree = &run->session.snapshot.tree;
 	const size_t len = hf_path_parent_len(entry->path);
 	const char *parent;
 
@@ -95,7 +123,9 @@ static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
 		return;
 	}
 	*last = parent;
-	watch_path(run, len > 0 ? parent : ".", WATCH_DIRECTORY);
+	watch_path(run, len > 0 ? parent : ".",
+		   has_own_watches(tree, entry) ? WATCH_NAMES
+						: WATCH_DIRECTORY);
 }
 
 /* The root's own ancestors: moving one takes everything along. */
@@ -142,7 +172,7 @@ static void watch_all(struct hf_run *run)
 }
 
 /* The directories above an entry, then the entry itself. */
-static void watch_entry_again(struct hf_run *run, const char *path)
+static void watch_path_again(struct hf_run *run, const char *path)
 {
 	const struct hf_tree *const tree = &run->session.snapshot.tree;
 
@@ -165,6 +195,11 @@ static void watch_entry_again(struct hf_run *run, const char *path)
 	}
 }
 
+void hf_run_watch_entry(struct hf_run *run, const struct hf_entry *entry)
+{
+	watch_path_again(run, entry->path);
+}
+
 void hf_run_watch_again(struct hf_run *run)
 {
 	const struct hf_violations *const violations =
@@ -172,7 +207,7 @@ void hf_run_watch_again(struct hf_run *run)
 
 	for (size_t i = 0; i < violations->count; i++)
 		if (violations->items[i]->is_restored)
-			watch_entry_again(run, violations->items[i]->path);
+			watch_path_again(run, violations->items[i]->path);
 }
 
 static bool is_as_recorded(const struct hf_entry *recorded,

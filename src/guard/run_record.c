@@ -79,14 +79,16 @@ static int settle_dead(struct hf_run *run, const struct hf_name *name,
 				 "snapshot");
 }
 
-static int settle_earlier(struct hf_run *run, bool *ret_has_living,
-			  struct hf_error *err)
+static int settle_earlier(struct hf_run *run,
+			  const struct hf_journal_names *sessions,
+			  bool *ret_has_living, struct hf_error *err)
 {
 	cleanup_names struct hf_names living = HF_NAMES_INIT;
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
 	int rc;
 
-	rc = hf_journal_find_open(&run->project->store, &living, &dead, err);
+	rc = hf_journal_find_open_of(&run->project->store, &sessions->open,
+				     &living, &dead, err);
 	if (rc < 0)
 		return rc;
 	hf_repair_sweep(run->project, &dead);
@@ -245,12 +247,15 @@ static void note_policy(struct hf_run *run, const struct hf_manifest *previous)
 		strcmp(previous->patterns, session->snapshot.patterns) != 0;
 }
 
-static int begin_journal(struct hf_run *run, struct hf_error *err)
+static int begin_journal(struct hf_run *run,
+			 const struct hf_journal_names *sessions,
+			 struct hf_error *err)
 {
 	struct hf_journal_open_record record = {
 		.kind = "run",
 		.snapshot = run->session.snapshot.name.text,
 		.argv = run->options->argv,
+		.names = sessions,
 	};
 	int rc;
 
@@ -265,6 +270,8 @@ static int begin_journal(struct hf_run *run, struct hf_error *err)
 
 static int record_locked(struct hf_run *run, struct hf_error *err)
 {
+	cleanup_journal_names struct hf_journal_names sessions =
+		HF_JOURNAL_NAMES_INIT;
 	cleanup_manifest struct hf_manifest newest = HF_MANIFEST_INIT;
 	struct decision decision = { .run = run };
 	struct hf_snapshot_options options = {
@@ -273,11 +280,15 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 		.context = &decision,
 		.progress = run->options->progress,
 		.notes = run->session.notes,
+		.sessions = &sessions,
 	};
 	const struct hf_manifest *previous;
 	int rc;
 
-	rc = settle_earlier(run, &decision.has_living, err);
+	rc = hf_journal_names(&run->project->store, &sessions, err);
+	if (rc < 0)
+		return rc;
+	rc = settle_earlier(run, &sessions, &decision.has_living, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_snapshot_take(&run->project->store, &options, &newest,
@@ -287,7 +298,7 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 		return rc;
 	previous = run->session.recorded.has_previous ? &newest : NULL;
 	note_policy(run, previous);
-	rc = begin_journal(run, err);
+	rc = begin_journal(run, &sessions, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_run_mark_store(run, err);

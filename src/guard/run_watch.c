@@ -166,6 +166,10 @@ static void take_entry(struct hf_run *run, struct hf_job *job,
 	if (entry->role == HF_ROLE_ALLOWED ||
 	    entry->role == HF_ROLE_SIDE_CACHE || is_ours(run, entry))
 		return;
+	/* Another file under its name: the old one's watch does not tell of it.
+	 */
+	if (kinds & (HF_WATCH_CREATED | HF_WATCH_MOVED_TO))
+		hf_run_watch_entry(run, entry);
 	hf_run_lease_event(run, entry, kinds);
 	if (operation && entry->stat.kind == HF_KIND_DIRECTORY) {
 		if (kinds & (HF_WATCH_MOVED_FROM | HF_WATCH_REMOVED))

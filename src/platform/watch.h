@@ -48,6 +48,12 @@ int hf_watch_fd(const struct hf_watch *watch);
  */
 MUST_CHECK int hf_watch_add_directory(struct hf_watch *watch, const char *path,
 				      size_t tag);
+/*
+ * Of a directory, only what happens to names in it: for one whose files have
+ * watches of their own.  Opens of what lies in it cost nothing more.
+ */
+MUST_CHECK int hf_watch_add_names(struct hf_watch *watch, const char *path,
+				  size_t tag);
 MUST_CHECK int hf_watch_add_file(struct hf_watch *watch, const char *path,
 				 size_t tag);
 /* Only whether it is moved or removed itself. */

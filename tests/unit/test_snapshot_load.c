@@ -35,17 +35,22 @@ Test(snapshot_load, loading_beside_the_work)
 	struct hf_snapshot_result result;
 	struct hf_error err;
 
-	cr_expect_eq(hf_snapshot_load_begin(&s.store, NULL, &loading, &err),
-		     HF_ERR_NOTHING);
+	cr_expect_eq(
+		hf_snapshot_load_begin(&s.store, NULL, NULL, &loading, &err),
+		HF_ERR_NOTHING);
 	cr_expect_null(loading);
 
 	hf_put_file(s.root_fd, "a.toml", "x");
 	hf_stored_take(&s, &taken, &result);
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, NULL, &loading, &err), 0);
+	cr_assert_eq(
+		hf_snapshot_load_begin(&s.store, NULL, NULL, &loading, &err),
+		0);
 	cr_assert_eq(hf_snapshot_load_finish(&loading, &loaded, &err), 0);
 	cr_expect_str_eq(loaded.name.text, taken.name.text);
 	/* And one that nobody finishes. */
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, NULL, &loading, &err), 0);
+	cr_assert_eq(
+		hf_snapshot_load_begin(&s.store, NULL, NULL, &loading, &err),
+		0);
 }
 
 Test(snapshot_load, a_large_manifest_is_loaded_beside_the_scan)
@@ -71,10 +76,14 @@ Test(snapshot_load, a_large_manifest_is_loaded_beside_the_scan)
 	cr_expect_eq(result.archived, 0);
 	cr_expect_eq(second.tree.count, first.tree.count - 1);
 
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, NULL, &loading, &err), 0);
+	cr_assert_eq(
+		hf_snapshot_load_begin(&s.store, NULL, NULL, &loading, &err),
+		0);
 	cr_assert_eq(hf_snapshot_load_finish(&loading, &loaded, &err), 0);
 	cr_expect_eq(loaded.tree.count, second.tree.count);
-	cr_assert_eq(hf_snapshot_load_begin(&s.store, NULL, &loading, &err), 0);
+	cr_assert_eq(
+		hf_snapshot_load_begin(&s.store, NULL, NULL, &loading, &err),
+		0);
 }
 
 Test(snapshot_load, a_damaged_manifest_is_named)

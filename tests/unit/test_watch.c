@@ -163,8 +163,7 @@ static const struct {
 	const char *event; /* its name */
 	unsigned kinds;	   /* exactly these; 0: nothing is told */
 } cases[] = {
-	{"write", hf_watch_add_directory, "d", do_write, "f",
-	 HF_WATCH_WRITTEN},
+	{"write", hf_watch_add_directory, "d", do_write, "f", HF_WATCH_WRITTEN},
 	{"close", hf_watch_add_directory, "d", do_close, "f", 0},
 	{"truncate", hf_watch_add_directory, "d", do_truncate, "f",
 	 HF_WATCH_WRITTEN},
@@ -185,6 +184,18 @@ static const struct {
 	 HF_WATCH_SELF_GONE},
 	{"remove the directory", hf_watch_add_directory, "d", do_remove_self,
 	 "", HF_WATCH_SELF_GONE},
+	{"names: write", hf_watch_add_names, "d", do_write, "f", 0},
+	{"names: chmod", hf_watch_add_names, "d", do_chmod, "f", 0},
+	{"names: create", hf_watch_add_names, "d", do_create, "new",
+	 HF_WATCH_CREATED},
+	{"names: remove", hf_watch_add_names, "d", do_remove, "f",
+	 HF_WATCH_REMOVED},
+	{"names: move out", hf_watch_add_names, "d", do_move_out, "f",
+	 HF_WATCH_MOVED_FROM},
+	{"names: move in", hf_watch_add_names, "d", do_move_in, "f",
+	 HF_WATCH_MOVED_TO},
+	{"names: move the directory", hf_watch_add_names, "d", do_move_self, "",
+	 HF_WATCH_SELF_GONE},
 	{"file: write", hf_watch_add_file, "d/f", do_write, "",
 	 HF_WATCH_WRITTEN | HF_WATCH_CLOSED},
 	{"file: other name", hf_watch_add_file, "d/f", do_write_other_name, "",

@@ -198,30 +198,23 @@ static void answer_all(void *argument)
 /* -- the start ---------------------------------------------------------------
  */
 
-/* What we have open; our standard descriptors lead to /dev/null. */
+/*
+ * What we have open; our standard descriptors lead to /dev/null.  Descriptors
+ * are given out from the lowest, and what was inherited is closed: they are
+ * few.
+ */
 static void note_own(struct gate *gate)
 {
-	cleanup_fd int fd = openat(gate->proc_fd, "self/fd",
-				   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct hf_directory *listing = NULL;
-	enum hf_kind kind;
-	const char *name;
-
-	if (fd < 0 || hf_directory_open(fd, &listing) < 0)
-		return;
-	while (gate->own_count < GATE_OWN_MAX &&
-	       hf_directory_next(listing, &name, &kind) > 0) {
+	for (int fd = 0; fd < GATE_OWN_MAX; fd++) {
 		struct stat found;
 
-		if (fstatat(fd, name, &found, 0) == 0 &&
-		    !S_ISDIR(found.st_mode))
+		if (fstat(fd, &found) == 0 && !S_ISDIR(found.st_mode))
 			gate->own[gate->own_count++] =
 				(struct hf_gate_identity){
 					.dev = found.st_dev,
 					.ino = found.st_ino,
 				};
 	}
-	hf_directory_close(&listing);
 }
 
 int hf_gate_start(int listener_fd, int proc_fd,

@@ -18,10 +18,15 @@
 
 #include "platform/file.h"
 
-#define DIRECTORY_MASK							\
-	(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE |		\
-	 IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF |	\
-	 IN_ONLYDIR | IN_EXCL_UNLINK)
+/*
+ * A mask with nothing that can happen to a child (fsnotify(9) calls it
+ * "watching children") leaves the dentries of the directory unmarked, and
+ * opening a file in it costs what it costs anywhere.
+ */
+#define NAMES_MASK                                             \
+	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | \
+	 IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define DIRECTORY_MASK	(NAMES_MASK | IN_MODIFY | IN_ATTRIB | IN_EXCL_UNLINK)
 #define FILE_MASK	(IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE)
 #define ANCESTOR_MASK	(IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
@@ -172,6 +177,11 @@ static int add(struct hf_watch *watch, const char *path, uint32_t mask,
 int hf_watch_add_directory(struct hf_watch *watch, const char *path, size_t tag)
 {
 	return add(watch, path, DIRECTORY_MASK, tag);
+}
+
+int hf_watch_add_names(struct hf_watch *watch, const char *path, size_t tag)
+{
+	return add(watch, path, NAMES_MASK, tag);
 }
 
 int hf_watch_add_file(struct hf_watch *watch, const char *path, size_t tag)
