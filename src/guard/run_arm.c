@@ -83,34 +83,34 @@ static void watch_path(struct hf_run *run, const char *path,
 }
 
 /*
- * Has all that is protected in the directory a watch of its own, that tells of
- * it alone?  first is the first of it.
+ * How a directory is watched, of which first is the first entry: by its names
+ * alone where all that is protected in it has a watch of its own, that tells of
+ * nothing else.
  */
-static bool has_own_watches(const struct hf_tree *tree,
-			    const struct hf_entry *first)
+static enum watch_kind kind_for(const struct hf_tree *tree, const char *path,
+				const struct hf_entry *first)
 {
 	const struct hf_entry *const end = tree->entries + tree->count;
-	const size_t len = hf_path_parent_len(first->path);
+	const size_t len = strcmp(path, ".") == 0 ? 0 : strlen(path);
 
 	if (tree->count > FILE_WATCHES_MAX)
-		return false;
+		return WATCH_DIRECTORY;
 	for (const struct hf_entry *entry = first; entry < end; entry++) {
-		if (strncmp(entry->path, first->path, len) != 0)
+		if (!hf_path_is_beneath(entry->path, path))
 			break;
 		if (hf_path_parent_len(entry->path) != len ||
 		    entry->role == HF_ROLE_ANCESTOR ||
 		    entry->stat.kind == HF_KIND_ABSENT)
 			continue;
 		if (entry->stat.kind != HF_KIND_FILE || entry->stat.nlink > 1)
-			return false;
+			return WATCH_DIRECTORY;
 	}
-	return true;
+	return WATCH_NAMES;
 }
 
 static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
 			 const char **last)
 {
-	const struct hf_tree *const tree = &run->session.snapshot.tree;
 	const size_t len = hf_path_parent_len(entry->path);
 	const char *parent;
 
@@ -123,9 +123,10 @@ static void watch_parent(struct hf_run *run, const struct hf_entry *entry,
 		return;
 	}
 	*last = parent;
-	watch_path(run, len > 0 ? parent : ".",
-		   has_own_watches(tree, entry) ? WATCH_NAMES
-						: WATCH_DIRECTORY);
+	if (len == 0)
+		parent = ".";
+	watch_path(run, parent,
+		   kind_for(&run->session.snapshot.tree, parent, entry));
 }
 
 /* The root's own ancestors: moving one takes everything along. */
@@ -163,7 +164,8 @@ static void watch_all(struct hf_run *run)
 		if (entry->role != HF_ROLE_ANCESTOR)
 			watch_parent(run, entry, &last);
 		if (entry->stat.kind == HF_KIND_DIRECTORY)
-			watch_path(run, entry->path, WATCH_DIRECTORY);
+			watch_path(run, entry->path,
+				   kind_for(tree, entry->path, entry + 1));
 		if (entry->stat.kind == HF_KIND_FILE &&
 		    (!is_large || entry->stat.nlink > 1))
 			watch_path(run, entry->path, WATCH_FILE);

@@ -52,6 +52,19 @@ static bool is_left_as_it_is(const struct hf_run *run, const char *path)
 	return true;
 }
 
+/* What is put back is left by nobody: a person's part of it neither. */
+static void own_all(struct hf_run *run, struct hf_violation *first)
+{
+	for (struct hf_violation *violation = first; violation;
+	     violation = violation->next) {
+		const bool was_outside = violation->is_outside;
+
+		violation->is_outside = false;
+		if (was_outside && violation != first)
+			hf_run_journal(run, violation);
+	}
+}
+
 /* 1 when it is to be put back. */
 static int note_delta(struct hf_run *run, const struct hf_delta *delta,
 		      struct hf_error *err)
@@ -68,7 +81,7 @@ static int note_delta(struct hf_run *run, const struct hf_delta *delta,
 		return hf_fail_memory(err);
 	violation->has_after = true;
 	if (!is_left_as_it_is(run, violation->path)) {
-		violation->is_outside = false;
+		own_all(run, violation);
 		violation->is_open = true;
 	}
 	hf_run_journal(run, violation);
