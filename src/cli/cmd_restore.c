@@ -262,6 +262,8 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 				HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
+	/* What is not certain is put back below, since a person asks for it. */
+	(void)!hf_cli_repair_recover(&restoring->repair, "restore", err);
 	rc = hf_snapshot_load_typed(&restoring->repair.project.store,
 				    options->from, &restoring->manifest, err);
 	if (rc < 0)

@@ -117,6 +117,13 @@ static void report_in_between(struct watcher *watcher,
 		report(watcher, session, false);
 }
 
+static void on_recovered(void *context, const char *lines)
+{
+	struct watcher *const watcher = context;
+
+	hf_output_notes(watcher->output, lines);
+}
+
 static void on_begun(void *context, const struct hf_session *session,
 		     const struct hf_deltas *drift)
 {
@@ -216,6 +223,7 @@ static int run_guarded(const struct hf_options *options,
 {
 	const struct hf_session_observer observer = {
 		.context = watcher,
+		.recovered = on_recovered,
 		.begun = on_begun,
 		.degraded = on_degraded,
 		.violation = on_violation,

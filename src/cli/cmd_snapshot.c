@@ -7,6 +7,7 @@
 #include "cli/repair.h"
 #include "core/nearby.h"
 #include "core/snapshot.h"
+#include "guard/recover.h"
 #include "report/json.h"
 
 /* A policy that may protect nothing may be recorded; what else it wants is for a
@@ -101,6 +102,22 @@ static int open_store(struct hf_cli_repair *repair,
 				  HF_STORE_MAKE, err);
 }
 
+/*
+ * What a run that died may have damaged is not recorded unseen.  Of a journal that is
+ * damaged, and of what was done by hand and did not come to its end, nobody but who
+ * records the tree can say more.
+ */
+static int recover(struct hf_cli_repair *repair, struct hf_error *err)
+{
+	const int rc = hf_cli_repair_recover(repair, "record", err);
+
+	for (size_t i = 0; rc < 0 && i < repair->dead.count; i++)
+		if (hf_recover_is_of_a_run(&repair->project,
+					   &repair->dead.items[i]))
+			return rc;
+	return 0;
+}
+
 static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 		struct hf_output *output, struct hf_error *err)
 {
@@ -115,6 +132,9 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	int rc;
 
 	rc = open_store(repair, options, output, err);
+	if (rc < 0)
+		return rc;
+	rc = recover(repair, err);
 	if (rc < 0)
 		return rc;
 	scan = hf_project_scan_options(&repair->project, NULL);

@@ -7,10 +7,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/differences.h"
+#include "cli/repair.h"
 #include "cli/sessions.h"
+#include "cli/undecided.h"
 #include "core/nearby.h"
 #include "core/snapshot.h"
 #include "core/snapshot_lost.h"
+#include "guard/recover.h"
 #include "platform/system.h"
 #include "report/json.h"
 
@@ -24,6 +27,7 @@ struct state {
 	struct hf_deltas deltas;
 	struct hf_names living;
 	struct hf_names dead;
+	struct hf_buffer undecided; /* entries of those, as lines */
 	struct hf_pack_lost lost;
 	struct hf_name lost_to; /* the newest snapshot that needs it */
 	struct hf_session_record last; /* the newest that can be read */
@@ -37,6 +41,7 @@ struct state {
 static void state_done(struct state *state)
 {
 	hf_session_record_done(&state->last);
+	hf_buffer_done(&state->undecided);
 	hf_names_done(&state->dead);
 	hf_names_done(&state->living);
 	hf_deltas_done(&state->deltas);
@@ -64,7 +69,25 @@ static int load_last(struct state *state, struct hf_error *err)
 	return 0;
 }
 
-static int load_store(struct state *state, struct hf_error *err)
+/* Nothing can be said of one that is damaged, or is an undo. */
+static void load_undecided(struct state *state, const char *location)
+{
+	for (size_t i = 0; i < state->dead.count; i++) {
+		cleanup_recovery struct hf_recovery_work work =
+			HF_RECOVERY_WORK_INIT;
+		const struct hf_name *const name = &state->dead.items[i];
+		struct hf_error ignored;
+
+		if (!hf_recover_is_half_undone(&state->project, name,
+					       &ignored) &&
+		    hf_recover_show(&state->project, name, NULL, &work,
+				    &ignored) == 0)
+			hf_undecided_add(&work, location, &state->undecided);
+	}
+}
+
+static int load_store(struct state *state, struct hf_output *output,
+		      struct hf_error *err)
 {
 	struct hf_store *store = &state->project.store;
 	int rc;
@@ -76,9 +99,11 @@ static int load_store(struct state *state, struct hf_error *err)
 	rc = hf_store_size(store, &state->store_bytes, err);
 	if (rc < 0)
 		return rc;
+	hf_cli_recover(&state->project, output);
 	rc = hf_journal_find_open(store, &state->living, &state->dead, err);
 	if (rc < 0)
 		return rc;
+	load_undecided(state, output->style.location);
 	rc = load_last(state, err);
 	if (rc < 0)
 		return rc;
@@ -237,11 +262,13 @@ static void add_open(const struct state *state, const char *location,
 		hf_buffer_add_text(out, "undecided session ");
 		hf_text_add_number(out, &state->dead.items[i]);
 		hf_buffer_printf(out,
-				 " did not end: 'holdfast restore%s' puts "
-				 "the tree back, 'holdfast snapshot%s' accepts "
-				 "it as it is\n",
-				 location, location);
+				 " did not end: 'holdfast recover%s' settles "
+				 "it\n",
+				 location);
 	}
+	if (state->undecided.len > 0)
+		hf_buffer_add(out, state->undecided.data,
+			      state->undecided.len);
 	for (size_t i = 0; i < state->living.count; i++) {
 		hf_buffer_add_text(out, "running   session ");
 		hf_text_add_number(out, &state->living.items[i]);
@@ -285,7 +312,7 @@ static void add_next(const struct state *state, const char *location,
 	if (state->living.count > 0)
 		hf_buffer_printf(out, "holdfast log%s", location);
 	else if (state->dead.count > 0)
-		hf_buffer_printf(out, "holdfast restore%s", location);
+		hf_buffer_printf(out, "holdfast recover%s", location);
 	else if (hf_differences_matter(&state->deltas))
 		hf_buffer_printf(out, "holdfast restore --dry-run%s", location);
 	else if (state->protected_now == 0)
@@ -355,7 +382,7 @@ static int load(struct state *state, const struct hf_options *options,
 				     err);
 	if (rc < 0)
 		return rc;
-	rc = load_store(state, err);
+	rc = load_store(state, output, err);
 	return rc < 0 ? rc : load_tree(state, output, err);
 }
 
@@ -366,6 +393,7 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 		.project = HF_PROJECT_INIT,
 		.manifest = HF_MANIFEST_INIT,
 		.last = HF_SESSION_RECORD_INIT,
+		.undecided = HF_BUFFER_INIT,
 	};
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 	const char *location = output->style.location;

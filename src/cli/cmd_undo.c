@@ -7,17 +7,6 @@
 #include "cli/repair.h"
 #include "guard/repair.h"
 
-/* Journals that cannot be read. */
-static void say_notes(struct hf_output *output, const char *lines)
-{
-	while (lines != NULL && *lines != '\0') {
-		const size_t len = strcspn(lines, "\n");
-
-		hf_output_mark(output, "note", "%.*s", (int)len, lines);
-		lines += len + 1;
-	}
-}
-
 static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		struct hf_output *output, int *ret_status, struct hf_error *err)
 {
@@ -41,7 +30,7 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 	rc = hf_repair_find_undo(&repair->project.store, options->words[0],
 				 &record, &notes, err);
 	if (!options->is_quiet)
-		say_notes(output, notes.data);
+		hf_output_notes(output, notes.data);
 	if (rc < 0)
 		return rc;
 	argv[0] = record.name.text;

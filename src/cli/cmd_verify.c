@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/differences.h"
+#include "cli/repair.h"
 #include "core/snapshot.h"
 #include "report/json.h"
 
@@ -56,6 +57,7 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
+	hf_cli_recover(&project, output);
 	scan = hf_project_scan_options(&project, NULL);
 	rc = hf_snapshot_compare(&project.store, options->words[0], &scan,
 				 hf_output_progress(output, "verifying"),

@@ -50,6 +50,7 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_undo(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_log(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_restore(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_recover(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_snapshot(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_verify(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output);

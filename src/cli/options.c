@@ -24,10 +24,12 @@ enum option_id {
 	OPTION_JSON,
 	OPTION_JUNIT,
 	OPTION_KEEP_GOING,
+	OPTION_KEEP_MINE,
 	OPTION_LEFTOVERS,
 	OPTION_LIMIT,
 	OPTION_MIN_PROTECTED,
 	OPTION_PROTECT,
+	OPTION_PUT_BACK,
 	OPTION_QUIET,
 	OPTION_REMOVE_ADDITIONS,
 	OPTION_REPORT,
@@ -75,6 +77,10 @@ static const struct hf_option table[] = {
 	  OPTION_FROM, 0 },
 	{ "remove-additions", NULL, "move what the snapshot lacks away",
 	  IN(RESTORE), OPTION_REMOVE_ADDITIONS, 0 },
+	{ "put-back", NULL, "put the paths behind it back; all, on a terminal",
+	  IN(RECOVER), OPTION_PUT_BACK, 0 },
+	{ "keep-mine", NULL, "keep the paths behind it as they are; all, too",
+	  IN(RECOVER), OPTION_KEEP_MINE, 0 },
 	{ "limit", "N", "how many lines at most", IN(LOG), OPTION_LIMIT, 'n' },
 	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
 	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },
@@ -172,6 +178,15 @@ static int apply_checked(struct hf_options *options,
 	}
 }
 
+/* The words behind it belong to it. */
+static void begin_list(struct hf_options *options, bool is_putting_back)
+{
+	options->is_putting_back |= is_putting_back;
+	options->is_keeping |= !is_putting_back;
+	options->list = is_putting_back ? options->put_back :
+					  options->keep_mine;
+}
+
 static int apply(struct hf_options *options, const struct hf_option *option,
 		 const char *value, struct hf_error *err)
 {
@@ -206,6 +221,10 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 	case OPTION_KEEP_GOING:
 		options->policy.has_on_landed = true;
 		options->policy.on_landed = HF_LANDED_KEEP_GOING;
+		return 0;
+	case OPTION_KEEP_MINE:
+	case OPTION_PUT_BACK:
+		begin_list(options, option->id == OPTION_PUT_BACK);
 		return 0;
 	case OPTION_PROTECT:
 		append(options->protect, value);
@@ -338,6 +357,14 @@ static void make_grammar(struct grammar *grammar, enum hf_command_id command)
 	*letter = '\0';
 }
 
+static void add_word(struct hf_options *options, const char *word)
+{
+	if (options->list != NULL)
+		append(options->list, word);
+	else
+		options->words[options->word_count++] = word;
+}
+
 /* found: what getopt_long() said of word, or of a letter in it. */
 static int take(struct hf_options *options, enum hf_command_id command,
 		const char *word, int found, struct hf_error *err)
@@ -348,7 +375,7 @@ static int take(struct hf_options *options, enum hf_command_id command,
 	size_t len;
 
 	if (found == IS_WORD) {
-		options->words[options->word_count++] = optarg;
+		add_word(options, optarg);
 		return 0;
 	}
 	if (is_long) {
@@ -392,7 +419,7 @@ static int parse(struct hf_options *options, enum hf_command_id command,
 			return rc;
 	}
 	while (optind < count)
-		options->words[options->word_count++] = words[optind++];
+		add_word(options, words[optind++]);
 	return 0;
 }
 
@@ -400,8 +427,9 @@ static int parse(struct hf_options *options, enum hf_command_id command,
 static int make_lists(struct hf_options *options, size_t room,
 		      struct hf_error *err)
 {
-	const char ***const lists[] = { &options->words, &options->protect,
-					&options->exclude, &options->allow };
+	const char ***const lists[] = {&options->words,	   &options->protect,
+				       &options->exclude,  &options->allow,
+				       &options->put_back, &options->keep_mine};
 
 	for (size_t i = 0; i < HF_COUNT(lists); i++) {
 		*lists[i] = calloc(room, sizeof(const char *));
@@ -444,4 +472,6 @@ void hf_options_done(struct hf_options *options)
 	hf_free_pointee(&options->protect);
 	hf_free_pointee(&options->exclude);
 	hf_free_pointee(&options->allow);
+	hf_free_pointee(&options->put_back);
+	hf_free_pointee(&options->keep_mine);
 }

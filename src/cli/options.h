@@ -25,12 +25,13 @@ enum hf_command_id {
 	HF_COMMAND_UNDO,
 	HF_COMMAND_LOG,
 	HF_COMMAND_RESTORE,
+	HF_COMMAND_RECOVER,
 	HF_COMMAND_SNAPSHOT,
 	HF_COMMAND_VERIFY,
 	HF_COMMAND_STORE,
 	HF_COMMAND_DOCTOR,
 	HF_COMMAND_HELP,
-	HF_COMMANDS		/* how many */
+	HF_COMMANDS /* how many */
 };
 
 enum hf_color_mode { HF_COLOR_AUTO, HF_COLOR_ALWAYS, HF_COLOR_NEVER };
@@ -54,6 +55,12 @@ struct hf_options {
 	bool wants_help;
 	const char **words;	/* what is no option, NULL-terminated */
 	size_t word_count;
+	/* What stands behind --put-back and --keep-mine, NULL-terminated. */
+	const char **put_back;
+	const char **keep_mine;
+	const char **list; /* of the two the one that words go to; NULL */
+	bool is_putting_back;
+	bool is_keeping;
 	const char **protect;	/* behind policy's lists, NULL-terminated */
 	const char **exclude;
 	const char **allow;

@@ -163,6 +163,17 @@ void hf_output_mark(struct hf_output *output, const char *word, const char *fmt,
 	va_end(ap);
 }
 
+void hf_output_notes(struct hf_output *output, const char *lines)
+{
+	while (lines != NULL && *lines != '\0') {
+		const size_t len = strcspn(lines, "\n");
+
+		hf_output_mark(output, "note", "%.*s", (int)len, lines);
+		lines += len;
+		lines += *lines == '\n';
+	}
+}
+
 void hf_output_error(struct hf_output *output, const struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;

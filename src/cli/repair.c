@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/entry_text.h"
+#include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/session.h"
 #include "report/json.h"
@@ -35,6 +36,45 @@ void hf_cli_repair_close(struct hf_cli_repair *repair)
 {
 	hf_names_done(&repair->dead);
 	hf_project_done(&repair->project);
+}
+
+int hf_cli_repair_recover(struct hf_cli_repair *repair, const char *verb,
+			  struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	int rc;
+
+	if (repair->options->is_dry_run || repair->dead.count == 0)
+		return 0;
+	rc = hf_recover_all(&repair->project, &repair->dead, verb, &notes, err);
+	if (!repair->options->is_quiet)
+		hf_output_notes(repair->output, notes.data);
+	return rc;
+}
+
+void hf_cli_recover(struct hf_project *project, struct hf_output *output)
+{
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	struct hf_store *const store = &project->store;
+	struct hf_error ignored;
+
+	/* Mostly there is none, and no need for the lock. */
+	if (hf_journal_find_open(store, &living, &dead, &ignored) < 0 ||
+	    living.count > 0 || dead.count == 0 ||
+	    hf_store_lock(store, false, &ignored) < 0)
+		return;
+	hf_names_done(&living);
+	hf_names_done(&dead);
+	if (hf_journal_find_open(store, &living, &dead, &ignored) == 0 &&
+	    living.count == 0) {
+		hf_repair_sweep(project, &dead);
+		(void)!hf_recover_all(project, &dead, "go on", &notes,
+				      &ignored);
+	}
+	hf_store_unlock(store);
+	hf_output_notes(output, notes.data);
 }
 
 int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)
@@ -99,9 +139,9 @@ static void add_step(const struct hf_cli_repair *repair,
 	hf_buffer_add_text(out, "\n");
 }
 
-static void say_step(void *context, const struct hf_step *step)
+void hf_cli_repair_say_step(const struct hf_cli_repair *repair,
+			    const struct hf_step *step)
 {
-	const struct hf_cli_repair *repair = context;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
 	if (hf_repair_has_failed(step)) {
@@ -112,6 +152,11 @@ static void say_step(void *context, const struct hf_step *step)
 		add_step(repair, step, false, &lines);
 		hf_output_lines(repair->output, &lines);
 	}
+}
+
+static void say_step(void *context, const struct hf_step *step)
+{
+	hf_cli_repair_say_step(context, step);
 }
 
 static void add_json_step(const struct hf_step *step, bool is_first,

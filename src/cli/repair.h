@@ -35,6 +35,20 @@ MUST_CHECK int hf_cli_repair_open(struct hf_cli_repair *repair,
 				  struct hf_error *err);
 void hf_cli_repair_close(struct hf_cli_repair *repair);
 
+/*
+ * Settle what did not end as far as it is certain, and say so. HF_ERR_UNDECIDED
+ * when a person must look; what is left is in repair->dead.
+ */
+MUST_CHECK int hf_cli_repair_recover(struct hf_cli_repair *repair,
+				     const char *verb, struct hf_error *err);
+/*
+ * For commands that only look: what is certain of sessions that died is put back by
+ * whichever command comes next, so by this one, where nobody else is at work.  What
+ * is not, or cannot be done, is left for them to show.  The store is open, not
+ * locked.
+ */
+void hf_cli_recover(struct hf_project *project, struct hf_output *output);
+
 /* Sessions that did not end are settled: the tree is right, or accepted. */
 MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair,
 				    struct hf_error *err);
@@ -58,6 +72,9 @@ MUST_CHECK int hf_cli_repair_apply(struct hf_cli_repair *repair,
 				   struct hf_plan *plan,
 				   const struct hf_cli_repair_words *words,
 				   int *ret_status, struct hf_error *err);
+/* The line of one step that did something, or failed. */
+void hf_cli_repair_say_step(const struct hf_cli_repair *repair,
+			    const struct hf_step *step);
 /* Print what it would do instead. */
 MUST_CHECK int hf_cli_repair_preview(struct hf_cli_repair *repair,
 				     const struct hf_plan *plan,

@@ -28,10 +28,11 @@ void hf_sessions_describe(const struct hf_session_record *record,
 		hf_buffer_printf(out, ", exit %d", record->status);
 	if (record->argv == NULL || record->argv[0] == NULL)
 		return;
-	if (strcmp(record->kind, "undo") == 0) {
+	if (strcmp(record->kind, "undo") == 0 ||
+	    strcmp(record->kind, "recover") == 0) {
 		struct hf_name undone;
 
-		/* What it undid stands where a run has its command. */
+		/* What it undid or settled stands where a run has its command. */
 		if (hf_name_parse(record->argv[0], &undone)) {
 			hf_buffer_add_text(out, " with session ");
 			hf_text_add_number(out, &undone);

@@ -151,6 +151,13 @@ int hf_journal_sync(struct hf_journal *journal, struct hf_error *err)
 	return sync_folder(journal->store, &journal->name, err);
 }
 
+void hf_journal_beat(const struct hf_journal *journal)
+{
+	/* Without one, what changes from now on is for a person to judge. */
+	if (journal->fd >= 0)
+		(void)!hf_file_touch(journal->fd);
+}
+
 int hf_journal_add_kept(struct hf_journal *journal,
 			const struct hf_entry *replaced, const char *kept_path,
 			const struct hf_entry *put, struct hf_error *err)

@@ -6,13 +6,17 @@
  * JSON, one record a line, appended with one write each; every line ends with a
  * "sum" over what stands before it.  A torn last line is ignored; any other
  * damage is HF_ERR_CORRUPT.  The file is sessions/NAME.open, flock'ed (shared)
- * by the processes of the session while one of them lives, and becomes NAME.done
- * when it has ended.
+ * by the processes of the session while one of them lives, and becomes
+ *NAME.done when it has ended.
  *
  *	open	kind, snapshot, command, root, pid, boot, times
  *	violation	as in the report
- *	kept	an entry about to be replaced or removed, and where its bytes are
+ *	kept	an entry about to be replaced or removed, and where its bytes
+ *are accepted	an entry that a person keeps as it is, of a session that died
  *	end	outcome, exit status, counts
+ *
+ * While a run lives its journal is written or touched every HF_JOURNAL_BEAT_NS:
+ *its modification time says until when somebody watched.
  */
 #ifndef HF_CORE_JOURNAL_H
 #define HF_CORE_JOURNAL_H
@@ -27,6 +31,9 @@
 
 struct hf_buffer;
 struct hf_error;
+
+/* How often a run says that it lives. */
+#define HF_JOURNAL_BEAT_NS ((int64_t)2 * 1000 * 1000 * 1000)
 
 struct hf_journal {
 	int fd;			/* -1 when not open */
@@ -84,6 +91,8 @@ MUST_CHECK int hf_journal_sync(struct hf_journal *journal,
 /* Append {"record":KIND,MEMBERS,"sum":...}; members is JSON without braces. */
 MUST_CHECK int hf_journal_add(struct hf_journal *journal, const char *kind,
 			      const char *members, struct hf_error *err);
+/* The run lives: the file's modification time is now. */
+void hf_journal_beat(const struct hf_journal *journal);
 /*
  * "kept": before any byte of entry is replaced.  kept_path is relative to the
  * store, "" when there was nothing to keep; put is what will stand there instead
@@ -142,6 +151,13 @@ struct hf_session_record {
 	char *violation_lines;
 	struct hf_kept_record *kept;
 	size_t kept_count;
+	/* What a person keeps as it is, of a session that died. */
+	struct hf_entry **accepted;
+	size_t accepted_count;
+	/* When its run last said that it lived, by the clock of the store's
+	 * files; 0 where that is not known: the record was decoded, not read.
+	 */
+	int64_t alive_ns;
 	struct hf_arena arena;
 };
 
@@ -191,6 +207,14 @@ MUST_CHECK int hf_journal_find_open_of(const struct hf_store *store,
 				       struct hf_names *ret_living,
 				       struct hf_names *ret_dead,
 				       struct hf_error *err);
+/*
+ * A person keeps entry as it is, although the session, which died, may have
+ * left it so.  Durable when it returns; does not count as a beat.
+ */
+MUST_CHECK int hf_journal_accept(const struct hf_store *store,
+				 const struct hf_name *name,
+				 const struct hf_entry *entry,
+				 struct hf_error *err);
 /* A dead session was settled: NAME.open becomes NAME.done, "end" appended. */
 MUST_CHECK int hf_journal_settle(const struct hf_store *store,
 				 const struct hf_name *name,

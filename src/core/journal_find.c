@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/entry_text.h"
 #include "core/journal_text.h"
 
 /* A first record is longer only with a long command. */
@@ -68,14 +69,20 @@ int hf_journal_read(const struct hf_store *store, const struct hf_name *name,
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int fd = open_journal(store, name, err);
+	struct hf_stat stat;
 	int rc;
 
 	if (fd < 0)
 		return fd;
 	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
+	if (rc == 0)
+		rc = hf_file_stat(fd, &stat);
 	if (rc < 0)
 		return fail_journal(err, rc, "read", name);
-	return decode(name, &text, ret, err);
+	rc = decode(name, &text, ret, err);
+	if (rc == 0 && ret->alive_ns == 0)
+		ret->alive_ns = stat.mtime_ns;
+	return rc;
 }
 
 int hf_journal_read_first(const struct hf_store *store,
@@ -328,30 +335,30 @@ int hf_journal_find_open(const struct hf_store *store,
 
 /* -- settling ------------------------------------------------------------- */
 
-/* Append the last record behind the last whole one. */
-static int append_end(int fd, const struct hf_name *name,
-		      enum hf_outcome outcome, struct hf_error *err)
+/*
+ * Append a record behind the last whole one: what a torn line left would make
+ * the new one unreadable.
+ */
+static int append(int fd, const struct hf_name *name, const char *kind,
+		  const struct hf_buffer *members, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
 	size_t good;
 	int rc;
 
+	rc = hf_buffer_check(members, err);
+	if (rc < 0)
+		return rc;
+	hf_journal_line(kind, members->data, &line);
+	rc = hf_buffer_check(&line, err);
+	if (rc < 0)
+		return rc;
 	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
 	if (rc < 0)
 		return fail_journal(err, rc, "read", name);
 	good = hf_journal_good_len(text.data ? text.data : "", text.len);
-	hf_journal_end_members(outcome, 0, 0, &members);
-	rc = hf_buffer_check(&members, err);
-	if (rc < 0)
-		return rc;
-	hf_journal_line("end", members.data, &line);
-	rc = hf_buffer_check(&line, err);
-	if (rc < 0)
-		return rc;
 
-	/* What a torn line left would make the new one unreadable. */
 	rc = hf_file_truncate(fd, good);
 	if (rc == 0)
 		rc = hf_file_seek(fd, good);
@@ -359,22 +366,55 @@ static int append_end(int fd, const struct hf_name *name,
 		rc = hf_file_write(fd, line.data, line.len);
 	if (rc == 0)
 		rc = hf_file_sync(fd);
-	return rc < 0 ? fail_journal(err, rc, "close", name) : 0;
+	return rc < 0 ? fail_journal(err, rc, "write", name) : 0;
+}
+
+/* The journal of a session that has not ended, to append to. */
+static int open_to_append(const struct hf_store *store,
+			  const struct hf_name *name, struct hf_error *err)
+{
+	char file_name[HF_JOURNAL_FILE_NAME];
+	int fd;
+
+	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
+	fd = hf_file_open_write_at(store->folder_fd[HF_STORE_SESSIONS],
+				   file_name);
+	return fd < 0 ? fail_journal(err, fd, "open", name) : fd;
+}
+
+int hf_journal_accept(const struct hf_store *store, const struct hf_name *name,
+		      const struct hf_entry *entry, struct hf_error *err)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+	int rc;
+
+	rc = hf_journal_read(store, name, &record, err);
+	if (rc < 0)
+		return rc;
+	fd = open_to_append(store, name, err);
+	if (fd < 0)
+		return fd;
+	hf_buffer_add_text(&members, "\"alive\":\"");
+	hf_time_encode(record.alive_ns, &members);
+	hf_buffer_add_text(&members, "\",\"entry\":");
+	hf_entry_encode(entry, &members);
+	return append(fd, name, "accepted", &members, err);
 }
 
 int hf_journal_settle(const struct hf_store *store, const struct hf_name *name,
 		      enum hf_outcome outcome, struct hf_error *err)
 {
-	cleanup_fd int fd = -1;
-	char file_name[HF_JOURNAL_FILE_NAME];
+	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
+	cleanup_fd int fd = open_to_append(store, name, err);
 	int rc;
 
-	hf_journal_file_name(name, HF_JOURNAL_OPEN, file_name);
-	fd = hf_file_open_write_at(store->folder_fd[HF_STORE_SESSIONS],
-				   file_name);
 	if (fd < 0)
-		return fail_journal(err, fd, "open", name);
-	rc = append_end(fd, name, outcome, err);
+		return fd;
+	hf_journal_end_members(outcome, 0, 0, &members);
+	rc = append(fd, name, "end", &members, err);
 	if (rc < 0)
 		return rc;
 	return hf_journal_close_name(store, name, true, err);

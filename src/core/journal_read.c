@@ -217,6 +217,33 @@ static int decode_kept(struct reader *reader, const hf_json_value *record,
 	return 0;
 }
 
+/* It is kept as it is; the first one tells how old the session was by then. */
+static int decode_accepted(struct reader *reader, const hf_json_value *record,
+			   struct hf_error *err)
+{
+	struct hf_session_record *const session = reader->session;
+	struct hf_entry **items;
+	int64_t alive_ns;
+	int rc;
+
+	if (!decode_time(record, "alive", &alive_ns) ||
+	    session->accepted_count >= KEPT_MAX)
+		return hf_fail(err, HF_ERR_CORRUPT,
+			       "what was accepted is wrong");
+	items = realloc(session->accepted, (session->accepted_count + 1) *
+						   sizeof(struct hf_entry *));
+	if (!items)
+		return hf_fail_memory(err);
+	session->accepted = items;
+	rc = decode_entry(hf_json_get(record, "entry"), session,
+			  &items[session->accepted_count], err);
+	if (rc < 0)
+		return rc;
+	if (session->accepted_count++ == 0)
+		session->alive_ns = alive_ns;
+	return 0;
+}
+
 static int decode_end(struct reader *reader, const hf_json_value *record,
 		      struct hf_error *err)
 {
@@ -283,6 +310,8 @@ static int decode_line(struct reader *reader, const char *line, size_t len,
 		return decode_open(reader, record, err);
 	if (strcmp(kind, "kept") == 0)
 		return decode_kept(reader, record, err);
+	if (strcmp(kind, "accepted") == 0)
+		return decode_accepted(reader, record, err);
 	if (strcmp(kind, "end") == 0)
 		return decode_end(reader, record, err);
 	/* Kinds that are not known here add to what a session tells. */
@@ -363,5 +392,7 @@ void hf_session_record_done(struct hf_session_record *record)
 	hf_free_pointee(&record->violation_lines);
 	hf_free_pointee(&record->kept);
 	record->kept_count = 0;
+	hf_free_pointee(&record->accepted);
+	record->accepted_count = 0;
 	hf_arena_done(&record->arena);
 }

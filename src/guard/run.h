@@ -53,6 +53,7 @@ struct hf_run {
 	struct hf_tasks *tasks;		/* who is met there */
 	struct hf_arena outsider_arena;
 	int64_t lease_ns;		/* when to try again to take them; 0: never */
+	int64_t beat_ns; /* when to say again that the run lives */
 	/* -- the watch, in guard -- */
 	struct hf_watch *watch;
 	struct hf_place *places;
@@ -84,6 +85,8 @@ MUST_CHECK int hf_run_check_inherited(const struct hf_run *run,
 
 /* The next of the times that something is due. */
 void hf_run_set_alarm(struct hf_run *run, struct hf_job *job);
+/* Say that the run lives, when it is time. */
+void hf_run_beat(struct hf_run *run);
 /* hf_job_hooks.arm, .ready and .alarm. */
 int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err);
 void hf_run_ready(void *context, struct hf_job *job);

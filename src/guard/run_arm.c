@@ -285,6 +285,8 @@ int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 	rc = look_again(run, err);
 	if (rc < 0)
 		return rc;
+	hf_run_beat(run);
+	hf_run_set_alarm(run, job);
 	hf_run_arm_leases(run, job);
 	rc = hf_run_arm_gate(run, job, err);
 	if (rc < 0)

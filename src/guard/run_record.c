@@ -7,98 +7,44 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/nearby.h"
+#include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/run.h"
 
 /* -- sessions before ---------------------------------------------------------- */
 
-/* What an undo was to bring about stands in no snapshot. */
-static int fail_half_undone(const struct hf_name *name, struct hf_error *err)
-{
-	(void)hf_fail(err, HF_ERR_UNDECIDED,
-		      "cannot run: undo %" PRIu64 " did not come to its end",
-		      hf_name_number(name));
-	return hf_fail_hint(err, "finish it: holdfast undo; put the tree back: "
-				 "holdfast restore; keep it as it is: holdfast "
-				 "snapshot");
-}
-
 /*
- * A session that died entirely has left the tree as its command made it.  When
- * that is what was recorded all is well; otherwise nobody but a person can say
- * which of the two is right, and a damaged tree must not be recorded.
+ * What is certain of sessions that died is put back, and nothing is recorded
+ * while something of them is not.  A session that lives judges the tree at its
+ * own end: while there is one, nothing is touched.
  */
-static int settle_dead(struct hf_run *run, const struct hf_name *name,
-		       struct hf_error *err)
-{
-	cleanup_session_record struct hf_session_record record =
-		HF_SESSION_RECORD_INIT;
-	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
-	cleanup_tree struct hf_tree now = HF_TREE_INIT;
-	cleanup_deltas struct hf_deltas deltas = HF_DELTAS_INIT;
-	const struct hf_store *const store = &run->project->store;
-	const struct hf_delta *first = NULL;
-	size_t count = 0;
-	int rc;
-
-	rc = hf_journal_read(store, name, &record, err);
-	if (rc == HF_ERR_CORRUPT)
-		return hf_fail_hint(err, "look: holdfast status; put the tree "
-					 "back: holdfast restore; accept it as "
-					 "it is: holdfast snapshot");
-	if (rc < 0)
-		return rc;
-	if (strcmp(record.kind, "undo") == 0 && record.kept_count > 0)
-		return fail_half_undone(name, err);
-	if (record.snapshot && record.snapshot[0] != '\0') {
-		rc = hf_snapshot_compare(store, record.snapshot, &run->scan,
-					 NULL, &manifest, &now, &deltas, err);
-		if (rc < 0)
-			return rc;
-	}
-	for (size_t i = 0; i < deltas.count; i++) {
-		if (hf_run_is_allowed(&deltas.items[i]))
-			continue;
-		if (count++ == 0)
-			first = &deltas.items[i];
-	}
-	if (count == 0)
-		return hf_journal_settle(store, name, HF_OUTCOME_DONE, err);
-
-	(void)hf_fail(err, HF_ERR_UNDECIDED,
-		      "cannot run: session %" PRIu64 " did not end, and '%s'%s "
-		      "from what it recorded",
-		      hf_name_number(name),
-		      HF_QUOTE(hf_delta_entry(first)->path),
-		      count == 1 ? " differs" : " and others differ");
-	return hf_fail_hint(err, "look: holdfast status; put it back: holdfast "
-				 "restore; keep the tree as it is: holdfast "
-				 "snapshot");
-}
-
 static int settle_earlier(struct hf_run *run,
 			  const struct hf_journal_names *sessions,
 			  bool *ret_has_living, struct hf_error *err)
 {
+	const struct hf_session_observer *const observer =
+		run->options->observer;
 	cleanup_names struct hf_names living = HF_NAMES_INIT;
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	int rc;
 
 	rc = hf_journal_find_open_of(&run->project->store, &sessions->open,
 				     &living, &dead, err);
 	if (rc < 0)
 		return rc;
-	hf_repair_sweep(run->project, &dead);
-	for (size_t i = 0; i < dead.count; i++) {
-		rc = settle_dead(run, &dead.items[i], err);
-		if (rc < 0)
-			return rc;
-	}
 	*ret_has_living = living.count > 0;
-	return 0;
+	if (dead.count == 0 || living.count > 0)
+		return 0;
+	hf_repair_sweep(run->project, &dead);
+	rc = hf_recover_all(run->project, &dead, "run", &notes, err);
+	if (notes.len > 0 && observer && observer->recovered)
+		observer->recovered(observer->context, notes.data);
+	return rc;
 }
 
 /* -- recording -------------------------------------------------------------- */
@@ -291,6 +237,13 @@ static int record_locked(struct hf_run *run, struct hf_error *err)
 	rc = settle_earlier(run, &sessions, &decision.has_living, err);
 	if (rc < 0)
 		return rc;
+	/* A recovery is a session, too. */
+	if (sessions.open.count > 0) {
+		hf_journal_names_done(&sessions);
+		rc = hf_journal_names(&run->project->store, &sessions, err);
+		if (rc < 0)
+			return rc;
+	}
 	rc = hf_snapshot_take(&run->project->store, &options, &newest,
 			      &run->session.snapshot, &run->session.recorded,
 			      err);

@@ -104,12 +104,25 @@ static void begin_burst(struct hf_run *run, struct hf_job *job)
 
 void hf_run_set_alarm(struct hf_run *run, struct hf_job *job)
 {
-	const int64_t burst = run->burst_ns != 0 ? run->burst_end_ns : 0;
-	const int64_t lease = run->lease_ns;
+	int64_t next = run->beat_ns;
 
-	hf_job_set_alarm(job, burst == 0 || (lease != 0 && lease < burst) ?
-				      lease :
-				      burst);
+	if (run->burst_ns != 0 && run->burst_end_ns < next)
+		next = run->burst_end_ns;
+	if (run->lease_ns != 0 && run->lease_ns < next)
+		next = run->lease_ns;
+	hf_job_set_alarm(job, next);
+}
+
+void hf_run_beat(struct hf_run *run)
+{
+	const int64_t now = hf_system_boot_ns();
+
+	if (now < run->beat_ns)
+		return;
+	/* Journalled already, in the first moment. */
+	if (run->beat_ns != 0)
+		hf_journal_beat(&run->journal);
+	run->beat_ns = now + HF_JOURNAL_BEAT_NS;
 }
 
 static void note_landed(struct hf_run *run, struct hf_job *job,
@@ -297,6 +310,7 @@ void hf_run_alarm(void *context, struct hf_job *job)
 {
 	struct hf_run *const run = context;
 
+	hf_run_beat(run);
 	hf_run_lease_alarm(run);
 	if (run->burst_ns == 0 || hf_system_boot_ns() < run->burst_end_ns) {
 		hf_run_set_alarm(run, job);

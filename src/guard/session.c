@@ -103,7 +103,7 @@ static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
 	options.keep_count = own_descriptors(run, fds);
 	for (size_t i = 0; i < given->keep_count; i++)
 		fds[options.keep_count++] = given->keep[i];
-	(void)snprintf(variable, sizeof(variable), "HOLDFAST_SESSION=%s",
+	(void)snprintf(variable, sizeof(variable), "%s=%s", HF_SESSION_VARIABLE,
 		       run->session.name.text);
 	return hf_job_run(&options, ret_result, err);
 }

@@ -65,8 +65,14 @@ struct hf_side_effect {
 
 struct hf_session;
 
+/* The command has "HOLDFAST_SESSION=NAME" in its environment. */
+#define HF_SESSION_VARIABLE "HOLDFAST_SESSION"
+
 struct hf_session_observer {
 	void *context;
+	/* Sessions that did not end were settled before anything was recorded:
+	 * what was done, a line each. */
+	void (*recovered)(void *context, const char *lines);
 	/* Recorded; the command is about to start.  drift: what changed since the
 	 * session before, unguarded; NULL on the first. */
 	void (*begun)(void *context, const struct hf_session *session,

@@ -126,6 +126,8 @@ MUST_CHECK int hf_file_seek(int fd, uint64_t offset);
  * position is undefined afterwards: hf_file_seek(). */
 MUST_CHECK int64_t hf_file_next_data(int fd, uint64_t offset, uint64_t size);
 MUST_CHECK int hf_file_truncate(int fd, uint64_t size);
+/* Its access and modification times are now, by the file system's clock. */
+MUST_CHECK int hf_file_touch(int fd);
 /* To the disk: content and what is needed to find it. */
 MUST_CHECK int hf_file_sync(int fd);
 /* Begin writing back what was written so far; only ever makes sync faster. */

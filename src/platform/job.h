@@ -160,6 +160,14 @@ struct hf_inherited {
 
 /* Those of files; to free().  Returns how many, or -errno. */
 MUST_CHECK int hf_process_inherited(struct hf_inherited **ret_items);
+/*
+ * End at once every process that was started since then (hf_system_boot_ns())
+ * with this "NAME=VALUE" in its environment, and wait for it, for a moment.  Of
+ * other users only where the system lets us.  *ret_ended: how many; returns how
+ * many are still there, or -errno.
+ */
+MUST_CHECK int hf_process_end_marked(const char *variable,
+				     int64_t since_boot_ns, size_t *ret_ended);
 /* Become the command; returns -errno. */
 int hf_process_exec(const char *const *argv);
 /* End by this signal, without a core file; exits with 128 + signal where the

@@ -83,23 +83,26 @@ END
 fi
 die
 [ "$(cat personas.toml)" = damage ] || fail 'a process of holdfast lived on'
-expect 98 "$holdfast" run -- true
-said 'did not end' 'holdfast restore' 'holdfast snapshot'
 # What a restore had under a temporary name is swept, but not lost.
 echo half >.holdfast-0123456789abcdef
 mkdir .holdfast-0123456789abcde0
 expect 0 "$holdfast" restore
+said "^holdfast: note: session .* did not end: put back 'personas.toml'; undo: holdfast undo"
 unchanged project
 swept=$(find "$dir/state" -path '*/kept/*' -name .holdfast-0123456789abcdef)
 [ "$(cat "$swept")" = half ] || fail 'what stood under a temporary name is lost'
 expect 0 "$holdfast" run -- true
 die
-expect 98 "$holdfast" run -- true
 echo half >.holdfast-0123456789abcdef
 packs=$(find "$dir/state" -name packs)
 echo half >"$packs/.holdfast-0123456789abcdef"
 expect 0 "$holdfast" snapshot
+said "did not end: put back 'personas.toml'"
 [ ! -e .holdfast-0123456789abcdef ] || fail 'a temporary name was left'
-[ ! -e "$packs/.holdfast-0123456789abcdef" ] || fail 'a part of a pack was left'
+unchanged project
+die
+expect 0 "$holdfast" recover --keep-mine personas.toml
+[ "$(cat personas.toml)" = damage ] || fail 'what was accepted is gone'
 expect 0 "$holdfast" run -- true
+[ ! -e "$packs/.holdfast-0123456789abcdef" ] || fail 'a part of a pack was left'
 [ "$(cat personas.toml)" = damage ] || fail 'what was accepted is gone'

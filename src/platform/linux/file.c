@@ -283,6 +283,11 @@ int hf_file_truncate(int fd, uint64_t size)
 	return HF_CALL(ftruncate(fd, (off_t)size));
 }
 
+int hf_file_touch(int fd)
+{
+	return HF_CALL(futimens(fd, NULL));
+}
+
 int hf_file_sync(int fd)
 {
 	/* Not fdatasync(): mode, owner and time are part of what is restored.

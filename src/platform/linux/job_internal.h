@@ -112,6 +112,12 @@ void hf_job_close_inherited(const struct hf_job *job);
 /* Note how the command ended. */
 void hf_job_note_status(struct hf_job_end *end, int wait_status);
 
+/* -- process.c ------------------------------------------------------------- */
+
+/* Parent and start (field 22 of proc_pid_stat(5), in clock ticks) of a process.
+ */
+bool hf_process_look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start);
+
 /* -- job_tree.c ------------------------------------------------------------- */
 
 /* Our own descendants; zombies left out.  proc_fd: the /proc to look into. */

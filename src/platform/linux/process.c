@@ -20,8 +20,7 @@
 /* Deeper than any tree of processes; ends a walk through a changing /proc. */
 #define ANCESTORS_MAX	4096
 
-/* Parent and start (field 22 of proc_pid_stat(5), in clock ticks) of a process. */
-static bool look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start)
+bool hf_process_look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start)
 {
 	char name[64];
 	char text[1024];
@@ -55,7 +54,7 @@ bool hf_process_has_job_control(void)
 		uint64_t parent;
 		uint64_t start;
 
-		if (!look(at, &parent, &start) || parent == 0 ||
+		if (!hf_process_look(at, &parent, &start) || parent == 0 ||
 		    getsid((pid_t)parent) != session)
 			return false;
 		if (getpgid((pid_t)parent) != group)
@@ -75,7 +74,7 @@ void hf_process_self(uint64_t *ret_pid, uint64_t *ret_start)
 	uint64_t parent;
 
 	*ret_pid = (uint64_t)getpid();
-	if (!look(*ret_pid, &parent, ret_start))
+	if (!hf_process_look(*ret_pid, &parent, ret_start))
 		*ret_start = 0;
 }
 
@@ -87,7 +86,7 @@ bool hf_process_is_ancestor(uint64_t pid, uint64_t start)
 		uint64_t parent;
 		uint64_t began;
 
-		if (!look(at, &parent, &began))
+		if (!hf_process_look(at, &parent, &began))
 			return false;
 		if (at == pid && began == start && i > 0)
 			return true;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * End what a run has left behind that nobody watches any more.
+ *
+ * When every process of ours was killed, the command's belong to nobody: what
+ * they have is the environment that they were started with
+ * (proc_pid_environ(5)).  A process is named by a descriptor of its own from
+ * the look to its end, so that another one that gets its number is never met.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "platform/file.h"
+#include "platform/job.h"
+#include "platform/linux/file_internal.h"
+#include "platform/linux/job_internal.h"
+#include "platform/system.h"
+
+#define NS_PER_S    ((int64_t)1000 * 1000 * 1000)
+/* Larger than any environment that exec() takes with the usual stack. */
+#define ENVIRON_MAX ((size_t)8 << 20)
+/* What has forked meanwhile is met by the next look. */
+#define LOOKS_MAX   20u
+#define WAIT_MS	    2000
+
+static bool has_variable(const struct hf_buffer *text, const char *variable)
+{
+	const char *at = text->data;
+	const char *const end = at ? at + text->len : NULL;
+
+	while (at && at < end) {
+		const size_t len = strnlen(at, (size_t)(end - at));
+
+		if (len == strlen(variable) && memcmp(at, variable, len) == 0)
+			return true;
+		at += len + 1;
+	}
+	return false;
+}
+
+/* In ticks of the clock that starts are told in. */
+static uint64_t ticks_of(int64_t boot_ns)
+{
+	const int64_t per_second = sysconf(_SC_CLK_TCK);
+
+	return boot_ns <= 0
+		       ? 0
+		       : (uint64_t)(boot_ns / NS_PER_S * per_second +
+				    boot_ns % NS_PER_S * per_second / NS_PER_S);
+}
+
+static bool is_marked(pid_t pid, const char *variable, uint64_t since)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = -1;
+	char path[64];
+	uint64_t parent;
+	uint64_t start;
+
+	if (pid == getpid() ||
+	    !hf_process_look((uint64_t)pid, &parent, &start) || start < since)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	fd = hf_file_open_read_path(path);
+	return fd >= 0 && hf_file_read_all(fd, ENVIRON_MAX, &text) == 0 &&
+	       has_variable(&text, variable);
+}
+
+static int send_signal(int pid_fd, int signal_number)
+{
+	return HF_CALL((int)syscall(SYS_pidfd_send_signal, pid_fd,
+				    signal_number, NULL, 0));
+}
+
+/* 1: it has ended; 0: it is there still. */
+static int end_process(int pid_fd)
+{
+	struct pollfd fd = {.fd = pid_fd, .events = POLLIN};
+
+	if (send_signal(pid_fd, SIGKILL) == -EPERM)
+		return 0;
+	return poll(&fd, 1, WAIT_MS) > 0;
+}
+
+/* One look at all of them. */
+static int end_all(const char *variable, uint64_t since, size_t *ret_ended,
+		   int *ret_left)
+{
+	cleanup_fd int proc_fd = hf_file_open_directory("/proc");
+	cleanup_directory struct hf_directory *directory = NULL;
+	enum hf_kind kind;
+	const char *name;
+	int rc;
+
+	if (proc_fd < 0)
+		return proc_fd;
+	rc = hf_directory_open(proc_fd, &directory);
+	while (rc >= 0) {
+		cleanup_fd int pid_fd = -1;
+		int pid;
+
+		rc = hf_directory_next(directory, &name, &kind);
+		if (rc <= 0)
+			break;
+		if (sscanf(name, "%d", &pid) != 1 || pid <= 1)
+			continue;
+		pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		/* Looked at behind its descriptor: it is this one. */
+		if (pid_fd < 0 || !is_marked(pid, variable, since))
+			continue;
+		if (end_process(pid_fd) > 0)
+			++*ret_ended;
+		else
+			++*ret_left;
+	}
+	return rc;
+}
+
+int hf_process_end_marked(const char *variable, int64_t since_boot_ns,
+			  size_t *ret_ended)
+{
+	const uint64_t since = ticks_of(since_boot_ns);
+
+	*ret_ended = 0;
+	for (unsigned looks = 1;; looks++) {
+		size_t ended = 0;
+		int left = 0;
+		const int rc = end_all(variable, since, &ended, &left);
+
+		if (rc < 0)
+			return rc;
+		*ret_ended += ended;
+		if (ended == 0 || looks == LOOKS_MAX)
+			return left;
+	}
+}
