@@ -120,7 +120,18 @@ static int compare(const struct hf_project *project,
 	rc = hf_snapshot_compare(&project->store, record->snapshot, &scan,
 				 progress, &work->manifest, &work->now,
 				 &work->deltas, err);
-	return rc < 0 ? rc : judge(work, err);
+	if (rc < 0)
+		return rc;
+	if (work->now.unread) {
+		(void)hf_fail(err, HF_ERR_UNDECIDED,
+			      "cannot look into '%s': what session %" PRIu64
+			      " left there is not known",
+			      HF_QUOTE(work->now.unread),
+			      hf_name_number(&record->name));
+		return hf_fail_hint(err, "make it readable, then: holdfast "
+					 "recover");
+	}
+	return judge(work, err);
 }
 
 int hf_recover_show(const struct hf_project *project,

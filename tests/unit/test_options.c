@@ -199,6 +199,29 @@ Test(options, refuses)
 }
 
 /* What getopt_long() remembers of one command line says nothing of the next. */
+/* What stands behind one of the two belongs to it, up to the other. */
+Test(options, recover)
+{
+	static const char *const argv[] = { "x", "--put-back", "a", "-q", "b",
+					    "--keep-mine", "--json", "c", "--",
+					    "--put-back", NULL };
+	cleanup_options struct hf_options options = HF_OPTIONS_INIT;
+	struct hf_error err;
+
+	cr_assert_eq(hf_options_parse(&options, HF_COMMAND_RECOVER, argv, &err),
+		     0, "%s", err.text);
+	cr_assert_eq(options.word_count, 1);
+	cr_expect_str_eq(options.words[0], "x");
+	cr_expect(options.is_putting_back && options.is_keeping);
+	cr_expect(options.is_json && options.is_quiet);
+	cr_expect_str_eq(options.put_back[0], "a");
+	cr_expect_str_eq(options.put_back[1], "b");
+	cr_expect_null(options.put_back[2]);
+	cr_expect_str_eq(options.keep_mine[0], "c");
+	cr_expect_str_eq(options.keep_mine[1], "--put-back");
+	cr_expect_null(options.keep_mine[2]);
+}
+
 Test(options, again)
 {
 	static const char *const broken[] = { "-qz", "a", "--from", NULL };
