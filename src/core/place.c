@@ -209,6 +209,13 @@ static int put_back(struct hf_place *place)
 		if (first == 0)
 			place->tmp[0] = '\0';
 	}
+	if (place->must_sync) {
+		rc = hf_file_sync(place->dir_fd);
+		if (rc == 0)
+			place->must_sync = false;
+		else if (first == 0)
+			first = rc;
+	}
 	if (place->name_protection != 0) {
 		rc = protect(place);
 		if (rc == 0)

@@ -31,6 +31,7 @@ struct hf_place {
 	const char *name;	/* in path: one component, or "." */
 	int dir_fd;		/* -1 when not open */
 	char tmp[32];		/* "" when there is nothing to remove */
+	bool must_sync;		/* flush the directory when tmp has gone */
 	bool has_mode;		/* the directory's mode was changed */
 	uint32_t mode;		/* what it was */
 	uint32_t protection;	/* flags taken from the directory, */

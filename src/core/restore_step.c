@@ -267,6 +267,30 @@ int hf_step_run(const struct hf_restore_context *context, struct hf_step *step,
 	return put(context, step, err);
 }
 
+/*
+ * With the time every name that was made or removed in the directory gets to
+ * the disk: the session is about to be called done, and what is found then
+ * under a temporary name is nobody's to sweep.
+ */
+static int set_time_at(const struct hf_place *place,
+		       const struct hf_entry *want, struct hf_error *err)
+{
+	cleanup_fd int fd =
+		hf_file_open_directory_at(place->dir_fd, place->name);
+	int rc;
+
+	rc = hf_file_set_mtime_at(place->dir_fd, place->name,
+				  want->stat.mtime_ns);
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot set the time of '%s'",
+				      HF_QUOTE(want->path));
+	/* One that may not be read was never worked in. */
+	rc = fd < 0 ? 0 : hf_file_sync(fd);
+	return rc < 0 ? hf_fail_system(err, rc, "cannot flush '%s'",
+				       HF_QUOTE(want->path))
+		      : 0;
+}
+
 int hf_step_set_time(const struct hf_restore_context *context,
 		     const struct hf_step *step, struct hf_error *err)
 {
@@ -284,10 +308,8 @@ int hf_step_set_time(const struct hf_restore_context *context,
 	rc = hf_place_unprotect(&place, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_file_set_mtime_at(place.dir_fd, place.name,
-				  step->want->stat.mtime_ns);
+	rc = set_time_at(&place, step->want, err);
 	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot set the time of '%s'",
-				      HF_QUOTE(step->want->path));
+		return rc;
 	return hf_place_close(&place, err);
 }

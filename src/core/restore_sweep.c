@@ -134,6 +134,10 @@ static int sweep_beside(const struct sweep *sweep, const char *path,
 	rc = sweep_names(sweep, place.dir_fd, path, err);
 	if (rc < 0)
 		return rc;
+	/* Once the session is called settled, nobody would look again. */
+	rc = hf_place_sync(&place, err);
+	if (rc < 0)
+		return rc;
 	return hf_place_close(&place, err);
 }
 

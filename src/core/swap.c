@@ -324,6 +324,8 @@ static int swap_once(const struct hf_restore_context *context,
 		rc = AGAIN;
 	if (rc == 0) {
 		hf_swap_set_leave(&set, true);
+		/* Else it is flushed once for all, when its time is set. */
+		place->must_sync = step->parent == HF_STEP_NONE;
 		rc = hf_place_sync(place, err);
 		late = discard(&set, new, rc < 0 ? &second : err);
 		if (rc < 0 && late < 0)
