@@ -150,6 +150,42 @@ def stopped_and_continued_from_outside(s):
 
 
 @case
+def stopped_and_continued_at_once(s):
+    """The whole group, before front has heard that the command was stopped: it must not stop afterwards."""
+    rounds = 40
+    s.script("count.py", "import os, signal, sys\n"
+             "seen = 0\n"
+             "def count(*_):\n"
+             "    global seen\n"
+             "    seen += 1\n"
+             "    os.write(1, b'us' b'r%d\\n' % seen)\n"
+             "signal.signal(signal.SIGUSR1, count)\n"
+             "print('rea' 'dy', flush=True)\n"
+             "while True: signal.pause()\n")
+    t = s.terminal()
+    t.run("python3 count.py")
+    t.wait_for("ready")
+    front, _guard, _canary, command = t.job()
+    seen = 0
+    for number in (signal.SIGSTOP, signal.SIGTSTP):
+        for n in range(rounds):
+            os.killpg(front, number)
+            # Sooner and later than guard has said so.
+            for _ in range(n * 100):
+                pass
+            os.killpg(front, signal.SIGCONT)
+            # Front passes them on, the second after whatever the first has met.
+            for _ in range(2):
+                seen += 1
+                os.kill(front, signal.SIGUSR1)
+                t.wait_for(r"usr%d\n" % seen)
+    os.kill(command, signal.SIGTERM)
+    eventually("the end", lambda: t.pump() or not s.left())
+    s.check_end()
+    print("%d rounds" % (2 * rounds))
+
+
+@case
 def continue_arrives_once(s):
     s.script("count.py", "import os, signal, time\n"
              "signal.signal(signal.SIGCONT, lambda *a: os.write(1, b'CO' b'NT\\n'))\n"

@@ -97,12 +97,41 @@ static void take_signals(const struct hf_job *job)
 	}
 }
 
+/*
+ * Stop by this signal, unless the command goes on by now: whoever continued the
+ * job has continued us as well, before we stopped.  A stop key waits, blocked,
+ * while that is asked, and a SIGCONT that comes later takes it away.  SIGSTOP
+ * cannot wait; there an instant is left.
+ */
+static bool stop_by(const struct hf_job *job, int signal_number)
+{
+	const struct timespec none = {0};
+	const bool can_wait = signal_number != SIGSTOP;
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, signal_number);
+	if (can_wait) {
+		(void)signal(signal_number, SIG_DFL);
+		(void)kill(getpid(), signal_number);
+	}
+	if (!hf_tree_is_stopped(job->proc_fd, job->command)) {
+		if (can_wait)
+			(void)sigtimedwait(&set, NULL, &none);
+		return false;
+	}
+	if (!can_wait)
+		(void)kill(getpid(), signal_number);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	/* Here the shell has its prompt, until it continues us. */
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return true;
+}
+
 /* The command was stopped: so must the shell's child be, for the same reason.
  */
 static void stop_too(struct hf_job *job, int signal_number)
 {
-	sigset_t set;
-
 	/*
 	 * Where nobody could continue us the kernel would not have stopped the
 	 * command either, were it not for guard: a stop key is ignored, and one
@@ -116,15 +145,8 @@ static void stop_too(struct hf_job *job, int signal_number)
 	}
 	/* Who else would wake us if guard died meanwhile? */
 	hf_job_start_canary(job);
-	if (signal_number != SIGSTOP)
-		(void)signal(signal_number, SIG_DFL);
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, signal_number);
-	(void)kill(getpid(), signal_number);
-	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* Here the shell has its prompt, until it continues us. */
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	tell_guard(job, HF_MESSAGE_RESUMED, 0);
+	if (stop_by(job, signal_number))
+		tell_guard(job, HF_MESSAGE_RESUMED, 0);
 }
 
 static void note_command(void *context, pid_t pid, int status)

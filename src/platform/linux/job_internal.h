@@ -123,6 +123,8 @@ bool hf_process_look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start);
 /* Our own descendants; zombies left out.  proc_fd: the /proc to look into. */
 MUST_CHECK int hf_tree_processes(int proc_fd,
 				 struct hf_processes *ret_processes);
+/* Is it stopped, by a signal or a debugger? */
+bool hf_tree_is_stopped(int proc_fd, pid_t pid);
 /* Send a signal to each; how many got it. */
 size_t hf_tree_signal(const struct hf_processes *processes, int signal);
 /*

@@ -88,6 +88,18 @@ static bool parse_stat(const char *text, struct seat *ret_seat)
 	return true;
 }
 
+bool hf_tree_is_stopped(int proc_fd, pid_t pid)
+{
+	char name[32];
+	char text[512];
+	struct seat seat;
+
+	(void)snprintf(name, sizeof(name), "%d/stat", (int)pid);
+	return read_file(proc_fd, name, text, sizeof(text)) > 0 &&
+	       parse_stat(text, &seat) &&
+	       (seat.state == 'T' || seat.state == 't');
+}
+
 static int add_seat(struct seats *seats, const struct seat *seat)
 {
 	if (seats->count == seats->capacity) {
