@@ -74,6 +74,8 @@ int hf_cmd_verify(const struct hf_options *options, struct hf_output *output)
 	struct hf_error err = { 0 };
 	bool differs = false;
 
+	if (options->checks_store)
+		return hf_cmd_verify_store(options, output);
 	if (verify(options, output, &differs, &err) < 0)
 		return hf_output_fail(output, &err);
 	return differs ? HF_STATUS_DIFFERS : HF_STATUS_DONE;

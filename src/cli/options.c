@@ -13,6 +13,7 @@
 enum option_id {
 	OPTION_ALLOW,
 	OPTION_ANNOTATIONS,
+	OPTION_CHECK_STORE,
 	OPTION_COLOR,
 	OPTION_CONFIG,
 	OPTION_DRY_RUN,
@@ -49,6 +50,8 @@ static const struct hf_option table[] = {
 	  PROJECT, OPTION_CONFIG, 0 },
 	{ "store", "DIR", "where snapshots and kept copies lie", POLICY,
 	  OPTION_STORE, 0 },
+	{ "store", NULL, "alone: read and check every byte of the store",
+	  IN(VERIFY), OPTION_CHECK_STORE, 0 },
 	{ "protect", "GLOB", "protect this (repeatable)", POLICY,
 	  OPTION_PROTECT, 0 },
 	{ "exclude", "GLOB", "do not protect this (repeatable)", POLICY,
@@ -193,6 +196,9 @@ static int apply(struct hf_options *options, const struct hf_option *option,
 	switch (option->id) {
 	case OPTION_ALLOW:
 		append(options->allow, value);
+		return 0;
+	case OPTION_CHECK_STORE:
+		options->checks_store = true;
 		return 0;
 	case OPTION_CONFIG:
 		options->policy.config = value;
@@ -423,6 +429,49 @@ static int parse(struct hf_options *options, enum hf_command_id command,
 	return 0;
 }
 
+/* An option that has a value or, as the last word or in front of another, none. */
+static const struct hf_option *find_alone(enum hf_command_id command,
+					  const char *const *words)
+{
+	const struct hf_option *found = NULL;
+
+	if (strncmp(words[0], "--", 2) != 0 ||
+	    (words[1] != NULL && words[1][0] != '-'))
+		return NULL;
+	for (size_t i = 0; i < HF_COUNT(table); i++)
+		if ((table[i].commands & (1u << command)) &&
+		    strcmp(table[i].name, words[0] + 2) == 0)
+			found = found == NULL || !table[i].argument ?
+					&table[i] : found;
+	return found != NULL && found != find_long(command, found->name,
+						   strlen(found->name)) ?
+		       found : NULL;
+}
+
+/* The words without those, which getopt_long() could not tell. */
+static int take_alone(struct hf_options *options, enum hf_command_id command,
+		      const char *const *argv, char **words, size_t *count,
+		      struct hf_error *err)
+{
+	bool has_ended = false;
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < *count; i++) {
+		const struct hf_option *const option =
+			has_ended ? NULL : find_alone(command, argv + i);
+
+		has_ended |= strcmp(argv[i], "--") == 0;
+		if (option)
+			rc = apply(options, option, NULL, err);
+		else
+			memcpy(&words[kept++], &argv[i], sizeof(*words));
+	}
+	words[kept] = NULL;
+	*count = kept;
+	return rc;
+}
+
 /* Room for all of argv in every list: nothing can grow beyond it. */
 static int make_lists(struct hf_options *options, size_t room,
 		      struct hf_error *err)
@@ -462,7 +511,9 @@ int hf_options_parse(struct hf_options *options, enum hf_command_id command,
 	if (words == NULL)
 		return hf_fail_memory(err);
 	words[0] = no_name;
-	memcpy(words + 1, argv, count * sizeof(*words));
+	rc = take_alone(options, command, argv, words + 1, &count, err);
+	if (rc < 0)
+		return rc;
 	return parse(options, command, (int)count + 1, words, err);
 }
 

@@ -52,6 +52,7 @@ struct hf_options {
 	bool is_json;
 	bool is_dry_run;
 	bool is_removing;	/* --remove-additions */
+	bool checks_store;	/* --store without a value */
 	bool wants_help;
 	const char **words;	/* what is no option, NULL-terminated */
 	size_t word_count;
@@ -86,7 +87,9 @@ const struct hf_option *hf_options_at(size_t index);
 
 /*
  * argv is NULL-terminated and begins behind the command.  For `run` options end
- * at the first word that is none; everywhere they end at "--".  HF_ERR_USAGE,
+ * at the first word that is none; everywhere they end at "--".  An option that
+ * stands in the table a second time, without a value, has none where it is the last
+ * word or another option follows.  HF_ERR_USAGE,
  * with a hint where one was meant that is near.
  */
 MUST_CHECK int hf_options_parse(struct hf_options *options,

@@ -9,14 +9,11 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
-#include "core/json.h"
+#include "core/pack_index.h"
 #include "core/pack_name.h"
-#include "core/sealed.h"
 
 #define FIRST_CAPACITY 1024 /* a power of two */
-/* A pack holds 64 MiB of content, of files that may be empty. */
-#define INDEX_MAX      ((size_t)1 << 30)
-#define NAME_DIGITS    6 /* at least */
+#define NAME_DIGITS    6    /* at least */
 
 struct content {
 	struct hf_hash hash;
@@ -155,81 +152,26 @@ void hf_contents_free(struct hf_contents **contents)
 
 /* -- reading the indexes -------------------------------------------------- */
 
-bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,
-			   uint64_t *ret_bytes)
+/* The contents of one pack on their way into the table. */
+struct taking {
+	struct hf_contents *contents;
+	uint32_t pack;
+};
+
+static int take_item(void *context, const struct hf_pack_index_item *item,
+		     struct hf_error *err)
 {
-	uint64_t version;
-	uint64_t number;
+	const struct taking *const taking = context;
+	const struct hf_location location = {
+		.pack = taking->pack,
+		.offset = item->offset,
+	};
 
-	return hf_json_number(hf_json_get(header, "holdfast-index"),
-			      &version) &&
-	       version == HF_PACK_INDEX_VERSION &&
-	       hf_json_number(hf_json_get(header, "pack"), &number) &&
-	       number == pack &&
-	       hf_json_number(hf_json_get(header, "bytes"), ret_bytes);
-}
-
-static int add_line(struct hf_contents *contents, const hf_json_value *line,
-		    uint32_t pack, struct hf_error *err)
-{
-	const char *const digits = hf_json_string(hf_json_get(line, "hash"));
-	struct hf_location location = {.pack = pack};
-	struct hf_hash hash;
-	uint64_t size;
-
-	if (!digits || hf_hash_parse(digits, &hash) < 0 ||
-	    !hf_json_large_number(hf_json_get(line, "size"), &size) ||
-	    !hf_json_large_number(hf_json_get(line, "offset"),
-				  &location.offset))
-		return hf_fail(err, HF_ERR_CORRUPT, "an index line is wrong");
 	/* The first pack that has it stays the one that is named. */
-	if (hf_contents_find(contents, &hash, size))
+	if (hf_contents_find(taking->contents, &item->hash, item->size))
 		return 0;
-	return hf_contents_add(contents, &hash, size, location, err);
-}
-
-static int add_lines(struct hf_contents *contents, struct hf_lines lines,
-		     uint32_t pack, uint64_t pack_bytes, struct hf_error *err)
-{
-	bool has_header = false;
-	const char *text;
-	uint64_t bytes;
-	size_t len;
-	int rc;
-
-	while (hf_lines_next(&lines, &text, &len)) {
-		cleanup_json struct hf_json *json = NULL;
-
-		rc = hf_json_parse_line(text, len, &json, err);
-		if (rc < 0)
-			return rc;
-		if (has_header)
-			rc = add_line(contents, hf_json_root(json), pack, err);
-		else if (!hf_pack_header_decode(hf_json_root(json), pack,
-						&bytes) ||
-			 bytes != pack_bytes)
-			rc = hf_fail(err, HF_ERR_CORRUPT,
-				     "the index is not that of the pack");
-		if (rc < 0)
-			return rc;
-		has_header = true;
-	}
-	return 0;
-}
-
-static int read_index(const struct hf_store *store, const char *name,
-		      struct hf_buffer *text, struct hf_error *err)
-{
-	cleanup_fd int fd = -1;
-	int rc;
-
-	fd = hf_file_open_read_at(store->folder_fd[HF_STORE_PACKS], name);
-	if (fd < 0)
-		return hf_fail_system(err, fd, "cannot open index '%s'", name);
-	rc = hf_file_read_all(fd, INDEX_MAX, text);
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot read index '%s'", name);
-	return 0;
+	return hf_contents_add(taking->contents, &item->hash, item->size,
+			       location, err);
 }
 
 /* Take in the index of one pack; HF_ERR_CORRUPT when it is no good. */
@@ -237,16 +179,12 @@ static int load_index(struct hf_contents *contents,
 		      const struct hf_store *store, uint32_t pack,
 		      struct hf_error *err)
 {
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	struct taking taking = {.contents = contents, .pack = pack};
 	char pack_name[HF_PACK_NAME];
-	char name[HF_PACK_NAME];
-	struct hf_lines lines;
 	struct hf_stat stat;
-	size_t count;
 	int rc;
 
 	hf_pack_name_format(pack, HF_PACK_SUFFIX, pack_name);
-	hf_pack_name_format(pack, HF_PACK_INDEX_SUFFIX, name);
 	rc = hf_file_stat_at(store->folder_fd[HF_STORE_PACKS], pack_name,
 			     &stat);
 	if (rc == -ENOENT)
@@ -254,14 +192,8 @@ static int load_index(struct hf_contents *contents,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot look at pack '%s'",
 				      pack_name);
-	rc = read_index(store, name, &text, err);
-	if (rc < 0)
-		return rc;
-	rc = hf_sealed_check(name, text.data ? text.data : "", text.len,
-			     HF_PACK_INDEX_COUNTED, &lines, &count, err);
-	if (rc < 0)
-		return rc;
-	return add_lines(contents, lines, pack, stat.size, err);
+	return hf_pack_index_read(store, pack, stat.size, take_item, &taking,
+				  err);
 }
 
 static void note_damage(struct hf_buffer *notes, uint32_t pack,

@@ -103,6 +103,30 @@ MUST_CHECK int hf_pack_read(const struct hf_store *store,
 			    const struct hf_pack_sink *sink,
 			    struct hf_error *err);
 
+/* A member of a pack, as it was found there. */
+struct hf_pack_member {
+	uint64_t offset;	/* as in a location */
+	uint64_t size;
+	struct hf_hash hash;
+};
+
+struct hf_pack_visitor {
+	void *context;
+	/* A negative return ends the walk, and is what it returns. */
+	int (*member)(void *context, const struct hf_pack_member *member,
+		      struct hf_error *err);
+	/* So many more bytes of the file were read. */
+	void (*read)(void *context, uint64_t bytes);
+};
+
+/*
+ * Read all of a pack.  HF_ERR_CORRUPT when it is missing, or damaged so that what
+ * follows the members told so far cannot be read.
+ */
+MUST_CHECK int hf_pack_walk(const struct hf_store *store, uint32_t pack,
+			    const struct hf_pack_visitor *visitor,
+			    struct hf_error *err);
+
 /* Is name that of an index whose pack is not there?  1, 0 or -errno. */
 MUST_CHECK int hf_pack_is_stray_index(const struct hf_store *store,
 				      const char *name);

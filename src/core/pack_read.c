@@ -26,6 +26,7 @@ struct reader {
 	int64_t position;	     /* where it begins; -1 for none */
 	struct hf_hasher *hasher;
 	const struct hf_pack_sink *sink;
+	const struct hf_pack_visitor *visitor; /* of a walk; else NULL */
 	struct hf_error *first; /* the first failure of any want */
 	int rc;			/* its code; 0 while there is none */
 	char block[BLOCK_SIZE];
@@ -144,6 +145,9 @@ static la_ssize_t read_block(struct archive *archive, void *context,
 		archive_set_error(archive, (int)-count, "read failed");
 		return -1;
 	}
+	if (reader->visitor)
+		reader->visitor->read(reader->visitor->context,
+				      (uint64_t)count);
 	*ret_data = reader->block;
 	return (la_ssize_t)count;
 }
@@ -316,4 +320,70 @@ int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
 	rc = open_pack(reader, store, wants->location.pack, &failure);
 	read_groups(reader, wants, is_over, count, rc, &failure);
 	return reader->rc;
+}
+
+/* -- all that is there ---------------------------------------------------- */
+
+/* What the content of the member is, whatever it should be. */
+static int measure_content(struct reader *reader, struct hf_pack_member *member,
+			   struct hf_error *err)
+{
+	member->size = 0;
+	hf_hasher_reset(reader->hasher);
+	for (;;) {
+		const void *data;
+		size_t len;
+		int64_t offset;
+		const int rc = archive_read_data_block(reader->archive, &data,
+						       &len, &offset);
+
+		if (rc == ARCHIVE_EOF)
+			break;
+		if (rc < ARCHIVE_WARN)
+			return fail_archive(reader, err);
+		hf_hasher_update(reader->hasher, data, len);
+		member->size += len;
+	}
+	member->hash = hf_hasher_digest(reader->hasher);
+	return 0;
+}
+
+static int walk(struct reader *reader, struct hf_error *err)
+{
+	const struct hf_pack_visitor *const visitor = reader->visitor;
+	int rc;
+
+	for (;;) {
+		struct hf_pack_member member = {.size = 0};
+
+		rc = archive_read_next_header(reader->archive, &reader->entry);
+		if (rc == ARCHIVE_EOF)
+			return 0;
+		if (rc < ARCHIVE_WARN)
+			return fail_archive(reader, err);
+		member.offset =
+			(uint64_t)archive_read_header_position(reader->archive);
+		/* What is no file has no content that anybody could want. */
+		rc = archive_entry_filetype(reader->entry) == AE_IFREG
+			     ? measure_content(reader, &member, err)
+			     : 0;
+		if (rc == 0)
+			rc = visitor->member(visitor->context, &member, err);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int hf_pack_walk(const struct hf_store *store, uint32_t pack,
+		 const struct hf_pack_visitor *visitor, struct hf_error *err)
+{
+	cleanup_reader struct reader *reader = calloc(1, sizeof(*reader));
+	int rc;
+
+	if (!reader)
+		return hf_fail_memory(err);
+	reader->fd = -1;
+	reader->visitor = visitor;
+	rc = open_pack(reader, store, pack, err);
+	return rc < 0 ? rc : walk(reader, err);
 }

@@ -313,7 +313,10 @@ Test(options, table)
 			  a->name);
 		for (size_t k = 0; k < i; k++) {
 			b = hf_options_at(k);
-			cr_expect_str_neq(a->name, b->name);
+			/* A name stands twice only with and without a value. */
+			cr_expect(strcmp(a->name, b->name) != 0 ||
+				  !a->argument != !b->argument, "%s twice",
+				  a->name);
 			cr_expect(a->letter == '\0' || a->letter != b->letter,
 				  "-%c twice", a->letter);
 		}
@@ -375,5 +378,44 @@ Test(options, distance)
 			     rows[i].distance, "%s %s", rows[i].a, rows[i].b);
 		cr_expect_eq(hf_suggest_distance(rows[i].b, rows[i].a),
 			     rows[i].distance, "%s %s", rows[i].b, rows[i].a);
+	}
+}
+
+/* What --store means for verify: alone it has no value. */
+Test(options, store_alone)
+{
+	static const struct {
+		const char *argv[6];
+		const char *store;
+		bool checks;
+		bool is_quiet;
+		size_t words;
+	} rows[] = {
+		{ .argv = { "--store" }, .checks = true },
+		{ .argv = { "--store", "d" }, .store = "d" },
+		{ .argv = { "--store=d" }, .store = "d" },
+		{ .argv = { "--store=" }, .store = "" },
+		{ .argv = { "--store", "-q" }, .checks = true,
+		  .is_quiet = true },
+		{ .argv = { "--store", "--store", "d" }, .store = "d",
+		  .checks = true },
+		{ .argv = { "--store", "d", "--store" }, .store = "d",
+		  .checks = true },
+		{ .argv = { "--store", "d", "--", "--store" }, .store = "d",
+		  .words = 1 },
+		{ .argv = { "3", "--store" }, .checks = true, .words = 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cleanup_options struct hf_options options = HF_OPTIONS_INIT;
+		struct hf_error err;
+
+		cr_assert(hf_options_parse(&options, HF_COMMAND_VERIFY,
+					   rows[i].argv, &err) == 0,
+			  "row %zu: %s", i, err.text);
+		expect_text("store", options.store, rows[i].store);
+		cr_expect(options.checks_store == rows[i].checks, "row %zu", i);
+		cr_expect(options.is_quiet == rows[i].is_quiet, "row %zu", i);
+		cr_expect(options.word_count == rows[i].words, "row %zu", i);
 	}
 }
