@@ -10,6 +10,7 @@
  *	run_gate_set.c	what the gate protects
  *	run_lease.c	who opens a protected file for writing
  *	run_outside.c	was it a person beside the run
+ *	run_beside.c	was it another run
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
  *	run_store.c	is the store at the end what it was
@@ -156,6 +157,19 @@ void hf_run_follow(struct hf_run *run, const struct hf_entry *entry);
 /* Remember who it was, as far as that is known. */
 void hf_run_note_outsider(struct hf_run *run, const char *path,
 			  const struct hf_process *process, bool is_person);
+
+/* -- run_beside.c -- */
+
+/* Has the command of another session, that lives or lived beside this one,
+ * changed this path? */
+bool hf_run_is_of_another(const struct hf_run *run, const char *path,
+			  struct hf_name *ret_session);
+/* Is there what landed and turns out to be another's?  True when there is, and
+ * nothing else that landed. */
+bool hf_run_disown(struct hf_run *run);
+/* What others have changed, and is as it was after the last look, is no
+ * violation of ours. */
+void hf_run_forget_beside(struct hf_run *run);
 
 /* -- run_gate_set.c -- */
 

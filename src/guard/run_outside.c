@@ -216,6 +216,7 @@ static bool is_core(const char *path)
 bool hf_run_is_outside(struct hf_run *run, const char *path,
 		       const struct hf_entry *entry)
 {
+	struct hf_name other;
 	struct hf_stat now;
 
 	/* What stands beside a database the gate lets through; and without the
@@ -226,7 +227,8 @@ bool hf_run_is_outside(struct hf_run *run, const char *path,
 	    (!entry && hf_scan_side_base_len(path) > 0))
 		return false;
 	return look_at(run, path, &now) &&
-	       is_left_over(run, path, entry, &now);
+	       (is_left_over(run, path, entry, &now) ||
+		hf_run_is_of_another(run, path, &other));
 }
 
 void hf_run_follow(struct hf_run *run, const struct hf_entry *entry)

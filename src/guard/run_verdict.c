@@ -132,6 +132,7 @@ void hf_run_close_journal(struct hf_run *run)
 
 void hf_run_decide(struct hf_run *run)
 {
+	hf_run_forget_beside(run);
 	count_results(run);
 	decide_status(run);
 }

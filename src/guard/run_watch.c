@@ -316,6 +316,12 @@ void hf_run_alarm(void *context, struct hf_job *job)
 		hf_run_set_alarm(run, job);
 		return;
 	}
+	/* Another run has seen its own change by now. */
+	if (hf_run_disown(run)) {
+		run->burst_ns = 0;
+		hf_run_set_alarm(run, job);
+		return;
+	}
 	if (run->project->policy.on_landed == HF_LANDED_STOP) {
 		hf_job_stop(job);
 		return;

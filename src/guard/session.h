@@ -138,6 +138,10 @@ struct hf_session {
 	size_t outsider_count;
 	struct hf_side_effect *side_effects;
 	size_t side_effect_count;
+	/* Changed and put back by other runs meanwhile. */
+	size_t beside_count;
+	const char *beside_path;	/* of the first */
+	struct hf_name beside_session;	/* who did it, of the last */
 	bool is_watch_complete;
 	bool is_watch_told;		/* at the start */
 	const char *watch_why;		/* NULL when complete */

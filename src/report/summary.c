@@ -261,6 +261,25 @@ static void add_allowed(const struct hf_session *session,
 	}
 }
 
+static void add_beside(const struct hf_session *session,
+		       const struct hf_text_style *style, struct hf_buffer *out)
+{
+	const size_t others = session->beside_count - 1;
+
+	if (session->beside_count == 0 || style->is_quiet)
+		return;
+	hf_text_begin(out, style, "note");
+	hf_text_add_name(out, session->beside_path);
+	if (others > 0)
+		hf_buffer_printf(out, " and %zu %s", others,
+				 others == 1 ? "other" : "others");
+	hf_buffer_printf(out,
+			 "%s changed by another run beside this one (session "
+			 "%" PRIu64 "), and put back\n",
+			 others > 0 ? " were" : " was",
+			 hf_name_number(&session->beside_session));
+}
+
 void hf_report_text_finished(const struct hf_session *session,
 			     const struct hf_text_style *style,
 			     struct hf_buffer *out)
@@ -281,6 +300,7 @@ void hf_report_text_finished(const struct hf_session *session,
 		add_leftovers(session, style, out);
 	tally = add_groups(session, &groups, style, out);
 	add_allowed(session, style, out);
+	add_beside(session, style, out);
 	hf_text_add_side_effects(out, session, style);
 	hf_text_add_layers(out, session, style);
 	if (session->status == HF_SESSION_UNRESTORED)
