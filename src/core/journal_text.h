@@ -34,6 +34,18 @@ MUST_CHECK int hf_journal_close_name(const struct hf_store *store,
 				     const struct hf_name *name, bool is_durable,
 				     struct hf_error *err);
 
+/* All that was written to an open one so far. */
+MUST_CHECK int hf_journal_text(const struct hf_journal *journal,
+			       struct hf_buffer *ret_text,
+			       struct hf_error *err);
+/*
+ * Write it anew under its name with this text, under the store's lock: the store has
+ * lost it.
+ */
+MUST_CHECK int hf_journal_write_again(struct hf_journal *journal,
+				      const char *text, size_t len,
+				      struct hf_error *err);
+
 /* Bytes of a journal up to the end of its last good line. */
 size_t hf_journal_good_len(const char *data, size_t len);
 

@@ -103,6 +103,13 @@ MUST_CHECK int hf_pack_read(const struct hf_store *store,
 			    const struct hf_pack_sink *sink,
 			    struct hf_error *err);
 
+/* A pack for reading; -errno. */
+MUST_CHECK int hf_pack_open(const struct hf_store *store, uint32_t pack);
+/* The same of a pack that hf_pack_open() has opened, and that stays open. */
+MUST_CHECK int hf_pack_read_open(int fd, const struct hf_pack_want *wants,
+				 size_t count, const struct hf_pack_sink *sink,
+				 struct hf_error *err);
+
 /* A member of a pack, as it was found there. */
 struct hf_pack_member {
 	uint64_t offset;	/* as in a location */

@@ -152,21 +152,26 @@ static la_ssize_t read_block(struct archive *archive, void *context,
 	return (la_ssize_t)count;
 }
 
-static int open_pack(struct reader *reader, const struct hf_store *store,
-		     uint32_t pack, struct hf_error *err)
+int hf_pack_open(const struct hf_store *store, uint32_t pack)
 {
-	int rc;
+	char name[HF_PACK_NAME];
 
+	hf_pack_name_format(pack, HF_PACK_SUFFIX, name);
+	return hf_file_open_read_at(store->folder_fd[HF_STORE_PACKS], name);
+}
+
+/* opened: its descriptor, or why there is none. */
+static int open_pack(struct reader *reader, int opened, uint32_t pack,
+		     struct hf_error *err)
+{
 	hf_pack_name_format(pack, HF_PACK_SUFFIX, reader->name);
-	rc = hf_file_open_read_at(store->folder_fd[HF_STORE_PACKS],
-				  reader->name);
-	if (rc == -ENOENT)
+	if (opened == -ENOENT)
 		return hf_fail(err, HF_ERR_CORRUPT, "pack '%s' is missing",
 			       reader->name);
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot open pack '%s'",
+	if (opened < 0)
+		return hf_fail_system(err, opened, "cannot open pack '%s'",
 				      reader->name);
-	reader->fd = rc;
+	reader->fd = opened;
 	hf_file_advise_sequential(reader->fd);
 
 	reader->hasher = hf_hasher_new();
@@ -298,17 +303,17 @@ static void read_groups(struct reader *reader, const struct hf_pack_want *wants,
 	}
 }
 
-int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
-		 size_t count, const struct hf_pack_sink *sink,
-		 struct hf_error *err)
+/* opened is taken over, or says why there is no pack. */
+static int read_opened(int opened, const struct hf_pack_want *wants,
+		       size_t count, const struct hf_pack_sink *sink,
+		       struct hf_error *err)
 {
+	cleanup_fd int fd = opened;
 	cleanup_reader struct reader *reader = NULL;
 	cleanup_free bool *is_over = NULL;
 	struct hf_error failure = {.code = HF_OK};
 	int rc;
 
-	if (count == 0)
-		return 0;
 	is_over = calloc(count, sizeof(*is_over));
 	reader = is_over ? calloc(1, sizeof(*reader)) : NULL;
 	if (!reader)
@@ -317,9 +322,37 @@ int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
 	reader->position = -1;
 	reader->sink = sink;
 	reader->first = err;
-	rc = open_pack(reader, store, wants->location.pack, &failure);
+	rc = open_pack(reader, fd < 0 ? fd : take_fd(&fd), wants->location.pack,
+		       &failure);
 	read_groups(reader, wants, is_over, count, rc, &failure);
 	return reader->rc;
+}
+
+int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
+		 size_t count, const struct hf_pack_sink *sink,
+		 struct hf_error *err)
+{
+	if (count == 0)
+		return 0;
+	return read_opened(hf_pack_open(store, wants->location.pack), wants,
+			   count, sink, err);
+}
+
+int hf_pack_read_open(int fd, const struct hf_pack_want *wants, size_t count,
+		      const struct hf_pack_sink *sink, struct hf_error *err)
+{
+	int opened;
+	int rc;
+
+	if (count == 0)
+		return 0;
+	opened = hf_file_duplicate(fd);
+	rc = opened < 0 ? 0 : hf_file_seek(opened, 0);
+	if (rc < 0) {
+		hf_file_close_quietly(&opened);
+		opened = rc;
+	}
+	return read_opened(opened, wants, count, sink, err);
 }
 
 /* -- all that is there ---------------------------------------------------- */
@@ -384,6 +417,6 @@ int hf_pack_walk(const struct hf_store *store, uint32_t pack,
 		return hf_fail_memory(err);
 	reader->fd = -1;
 	reader->visitor = visitor;
-	rc = open_pack(reader, store, pack, err);
+	rc = open_pack(reader, hf_pack_open(store, pack), pack, err);
 	return rc < 0 ? rc : walk(reader, err);
 }

@@ -27,6 +27,8 @@
 #include "core/store.h"
 #include "holdfast/error.h"
 
+struct hf_spare;
+
 enum hf_action {
 	HF_ACTION_MAKE_DIRECTORY,	/* missing, or something else is there */
 	HF_ACTION_PUT_FILE,
@@ -104,6 +106,8 @@ struct hf_restore_context {
 	const struct hf_store *store;
 	struct hf_journal *journal;	/* of the session that restores */
 	int root_fd;
+	/* Where contents are that the store has lost; may be NULL. */
+	const struct hf_spare *spare;
 	/* Called once for each step that has a result; may be NULL. */
 	void (*done)(void *context, const struct hf_step *step);
 	void *context;

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "core/pack.h"
 #include "core/restore_file.h"
+#include "core/spare.h"
 
 /* The steps of one content. */
 struct group {
@@ -98,6 +99,12 @@ static void copy_to_others(struct group *group)
 	}
 }
 
+/* Is there another place where contents may be? */
+static bool may_try_again(const struct hf_restore_run *run)
+{
+	return run->context->spare && !run->is_spare;
+}
+
 static void fail_from(struct group *group, size_t index, int rc,
 		      const struct hf_error *err)
 {
@@ -118,6 +125,9 @@ static void end(const struct hf_pack_want *want, int result,
 	}
 	if (rc < 0) {
 		hf_file_maker_done(&group->maker);
+		/* The steps wait for the second copy. */
+		if (may_try_again(group->run))
+			return;
 		fail_from(group, group->leader, rc, err);
 		return;
 	}
@@ -174,7 +184,21 @@ static int read_pack(struct hf_restore_run *run, struct hf_step **steps,
 	if (!groups || !wants)
 		return hf_fail_memory(err);
 	made = make_groups(run, steps, count, groups, wants);
-	return hf_pack_read(run->context->store, wants, made, &sink, err);
+	return run->is_spare ? hf_spare_read(run->context->spare, wants, made,
+					     &sink, err)
+			     : hf_pack_read(run->context->store, wants, made,
+					    &sink, err);
+}
+
+static size_t keep_waiting(struct hf_step **steps, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (steps[i]->result == HF_STEP_WAITING)
+			steps[kept++] = steps[i];
+	}
+	return kept;
 }
 
 /* What the reader did not get to has its failure. */
@@ -182,8 +206,14 @@ static void run_pack(struct hf_restore_run *run, struct hf_step **steps,
 		     size_t count)
 {
 	struct hf_error err;
-	const int rc = read_pack(run, steps, count, &err);
+	int rc = read_pack(run, steps, count, &err);
 
+	if (rc < 0 && may_try_again(run)) {
+		count = keep_waiting(steps, count);
+		run->is_spare = true;
+		rc = count > 0 ? read_pack(run, steps, count, &err) : 0;
+		run->is_spare = false;
+	}
 	for (size_t i = 0; i < count; i++) {
 		if (steps[i]->result != HF_STEP_WAITING)
 			continue;

@@ -11,6 +11,7 @@
 struct hf_restore_run {
 	struct hf_plan *plan;
 	const struct hf_restore_context *context;
+	bool is_spare;	/* the second copies are read */
 	bool has_failed;
 	struct hf_error first;		/* valid when has_failed */
 };

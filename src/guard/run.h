@@ -13,7 +13,8 @@
  *	run_beside.c	was it another run
  *	run_watch.c	turn events into violations
  *	run_note.c	violations in the list, the journal, the observer
- *	run_store.c	is the store at the end what it was
+ *	run_store.c	is the store at the end what it was, the second copy
+ *	run_mend.c	make anew what the store has lost
  *	run_settle.c	end: look, compare, restore, close the journal
  *	run_verdict.c	how it ended
  *
@@ -23,6 +24,8 @@
 #ifndef HF_GUARD_RUN_H
 #define HF_GUARD_RUN_H
 
+#include "base/buffer.h"
+#include "core/spare.h"
 #include "guard/session.h"
 
 /* A directory, file or ancestor that is watched; the tag is its index. */
@@ -36,6 +39,11 @@ struct hf_run_store {
 	struct hf_stat manifest;
 	struct hf_packs packs;
 	struct hf_stat *pack_stats;	/* of each */
+	struct hf_buffer first_record;	/* of the journal */
+	struct hf_store lost;		/* that was removed; as long as others name it */
+	struct hf_spare *spare;		/* a second copy; NULL when there is none */
+	/* When it is filled, by hf_system_boot_ns(), in guard; 0: it was, or never. */
+	int64_t fill_ns;
 };
 
 struct hf_run_gate;
@@ -186,6 +194,25 @@ MUST_CHECK int hf_run_mark_store(struct hf_run *run, struct hf_error *err);
 MUST_CHECK int hf_run_check_store(const struct hf_run *run,
 				  struct hf_error *err);
 void hf_run_store_done(struct hf_run_store *mark);
+/* Write packs that were removed anew, from what is held of them. */
+void hf_run_mend_packs(struct hf_run *run);
+/* Is the store where it was; is that of this run whole in it? */
+bool hf_run_has_store(const struct hf_run *run);
+bool hf_run_has_folder(const struct hf_store *store,
+		       enum hf_store_folder folder);
+bool hf_run_has_manifest(const struct hf_run *run);
+bool hf_run_has_journal(const struct hf_run *run);
+/* The command runs: hold a second copy of what it may damage, once it is time. */
+void hf_run_fill_spare(struct hf_run *run);
+
+/* -- run_mend.c -- */
+
+/*
+ * Under the store's lock or where there is none any more: make anew what this run
+ * needs of a store that was removed in whole or in part, so that what is replaced
+ * can be kept and the next command finds the recorded state.
+ */
+MUST_CHECK int hf_run_mend_store(struct hf_run *run, struct hf_error *err);
 
 /* -- run_settle.c -- */
 

@@ -8,10 +8,15 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "guard/run.h"
+#include "platform/system.h"
 
 /* A file watch costs 3 us; above this many only those with other names get one,
  * since the directory's watch misses only a write through another name. */
 #define FILE_WATCHES_MAX	1000
+
+/* The command may go; one that ends at once needs no second copy of anything but
+ * what is held open. */
+#define FILL_AFTER_NS	(INT64_C(3) * 1000 * 1000)
 
 static int add_place(struct hf_run *run, const char *path, bool is_file,
 		     size_t *ret_tag)
@@ -291,6 +296,10 @@ int hf_run_arm(void *context, struct hf_job *job, struct hf_error *err)
 	rc = hf_run_arm_gate(run, job, err);
 	if (rc < 0)
 		return rc;
+	if (run->store.spare) {
+		run->store.fill_ns = hf_system_boot_ns() + FILL_AFTER_NS;
+		hf_run_set_alarm(run, job);
+	}
 	if ((!session->is_watch_complete ||
 	     session->gate == HF_LAYER_UNAVAILABLE) &&
 	    observer && observer->degraded) {

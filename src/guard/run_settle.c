@@ -173,6 +173,7 @@ static int put_back(struct hf_run *run, const struct hf_deltas *deltas,
 		.store = &run->project->store,
 		.journal = &run->journal,
 		.root_fd = run->project->root_fd,
+		.spare = run->store.spare,
 		.done = step_done,
 		.context = run,
 	};
@@ -305,6 +306,8 @@ static int restore_locked(struct hf_run *run, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	rc = look_and_restore(run, err);
+	if (run->session.is_store_mended)
+		hf_run_mend_packs(run);
 	hf_store_unlock(&run->project->store);
 	return rc;
 }
@@ -383,6 +386,7 @@ int hf_run_settle(void *context, const struct hf_job_end *end)
 	if (hf_run_check_store(run, &err) < 0) {
 		hf_run_fail(run, &err);
 		session->is_store_lost = true;
+		session->is_store_mended = hf_run_mend_store(run, &err) == 0;
 	}
 	rc = restore_locked(run, &err);
 	if (rc < 0) {

@@ -8,10 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/journal_text.h"
 #include "core/pack_name.h"
 #include "guard/run.h"
+#include "platform/system.h"
 
 /* "sessions/000042-20261130T030007Z.open" */
 #define NAME_MAX_LEN	80
@@ -63,13 +66,32 @@ int hf_run_mark_store(struct hf_run *run, struct hf_error *err)
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot look at the store '%s'",
 				      HF_QUOTE(store->path));
+	rc = hf_journal_text(&run->journal, &mark->first_record, err);
+	if (rc < 0)
+		return rc;
+	/* Without a second copy the store is all there is. */
+	if (hf_spare_new(store, &mark->packs, &mark->spare) < 0)
+		mark->spare = NULL;
 	return 0;
+}
+
+void hf_run_fill_spare(struct hf_run *run)
+{
+	struct hf_run_store *const mark = &run->store;
+
+	if (mark->fill_ns == 0 || hf_system_boot_ns() < mark->fill_ns)
+		return;
+	mark->fill_ns = 0;
+	hf_spare_fill(mark->spare, &run->session.snapshot.tree);
 }
 
 void hf_run_store_done(struct hf_run_store *mark)
 {
 	hf_packs_done(&mark->packs);
 	hf_free_pointee(&mark->pack_stats);
+	hf_spare_free(&mark->spare);
+	hf_buffer_done(&mark->first_record);
+	hf_store_close(&mark->lost);
 }
 
 /* -- at the end -------------------------------------------------------------- */
@@ -86,8 +108,9 @@ static bool is_unchanged(const struct hf_stat *a, const struct hf_stat *b)
 	       a->mtime_ns == b->mtime_ns;
 }
 
-static bool has_directory(const struct hf_store *store)
+bool hf_run_has_store(const struct hf_run *run)
 {
+	const struct hf_store *const store = &run->project->store;
 	struct hf_stat held;
 	struct hf_stat there;
 
@@ -96,7 +119,20 @@ static bool has_directory(const struct hf_store *store)
 	       is_same_file(&held, &there);
 }
 
-static bool has_journal(const struct hf_run *run)
+/* Is the folder that is open the one that has its name? */
+bool hf_run_has_folder(const struct hf_store *store,
+		       enum hf_store_folder folder)
+{
+	struct hf_stat held;
+	struct hf_stat there;
+
+	return hf_file_stat(store->folder_fd[folder], &held) == 0 &&
+	       hf_file_stat_at(store->dir_fd, hf_store_folder_name(folder),
+			       &there) == 0 &&
+	       is_same_file(&held, &there);
+}
+
+bool hf_run_has_journal(const struct hf_run *run)
 {
 	const struct hf_name *const name = &run->journal.name;
 	cleanup_session_record struct hf_session_record record =
@@ -114,7 +150,7 @@ static bool has_journal(const struct hf_run *run)
 }
 
 /* Another run may have written the same manifest again, with fresh stat data. */
-static bool has_manifest(const struct hf_run *run)
+bool hf_run_has_manifest(const struct hf_run *run)
 {
 	const struct hf_manifest *const want = &run->session.snapshot;
 	cleanup_manifest struct hf_manifest now = HF_MANIFEST_INIT;
@@ -131,18 +167,40 @@ static bool has_manifest(const struct hf_run *run)
 		deltas.count == 0);
 }
 
+void hf_run_mend_packs(struct hf_run *run)
+{
+	const struct hf_store *const store = &run->project->store;
+	const struct hf_run_store *const mark = &run->store;
+
+	for (size_t i = 0; mark->spare && i < mark->packs.count; i++) {
+		const uint32_t pack = mark->packs.items[i];
+		struct hf_stat stat;
+		struct hf_error ignored;
+		int rc;
+
+		if ((look_at_pack(store, pack, &stat) == 0 &&
+		     is_unchanged(&stat, &mark->pack_stats[i])) ||
+		    hf_spare_stat(mark->spare, pack, &stat) < 0 ||
+		    !is_unchanged(&stat, &mark->pack_stats[i]))
+			continue;
+		rc = hf_spare_write_pack(mark->spare, pack, store, &ignored);
+		/* The next run archives again what the tree has of it. */
+		(void)rc;
+	}
+}
+
 int hf_run_check_store(const struct hf_run *run, struct hf_error *err)
 {
 	const struct hf_store *const store = &run->project->store;
 	const struct hf_run_store *const mark = &run->store;
 	char what[NAME_MAX_LEN] = "";
 
-	if (!has_directory(store))
+	if (!hf_run_has_store(run))
 		(void)snprintf(what, sizeof(what), "it is not there any more");
-	else if (!has_journal(run))
+	else if (!hf_run_has_journal(run))
 		(void)snprintf(what, sizeof(what),
 			       "the journal of this session is gone or damaged");
-	else if (!has_manifest(run))
+	else if (!hf_run_has_manifest(run))
 		(void)snprintf(what, sizeof(what),
 			       "snapshot %s is gone or damaged",
 			       run->session.snapshot.name.text);
@@ -155,6 +213,9 @@ int hf_run_check_store(const struct hf_run *run, struct hf_error *err)
 				       "pack %06" PRIu32 " is gone or changed",
 				       mark->packs.items[i]);
 	}
+	if (what[0] == '\0' && !hf_run_has_folder(store, HF_STORE_KEPT))
+		(void)snprintf(what, sizeof(what),
+			       "the kept copies of earlier sessions are gone");
 	if (what[0] == '\0')
 		return 0;
 	(void)hf_fail(err, HF_ERR_CORRUPT,

@@ -104,12 +104,17 @@ static void begin_burst(struct hf_run *run, struct hf_job *job)
 
 void hf_run_set_alarm(struct hf_run *run, struct hf_job *job)
 {
-	int64_t next = run->beat_ns;
+	const int64_t times[] = {
+		run->burst_ns != 0 ? run->burst_end_ns : 0,
+		run->lease_ns,
+		run->store.fill_ns,
+		run->beat_ns,
+	};
+	int64_t next = 0;
 
-	if (run->burst_ns != 0 && run->burst_end_ns < next)
-		next = run->burst_end_ns;
-	if (run->lease_ns != 0 && run->lease_ns < next)
-		next = run->lease_ns;
+	for (size_t i = 0; i < HF_COUNT(times); i++)
+		if (times[i] != 0 && (next == 0 || times[i] < next))
+			next = times[i];
 	hf_job_set_alarm(job, next);
 }
 
@@ -312,6 +317,7 @@ void hf_run_alarm(void *context, struct hf_job *job)
 
 	hf_run_beat(run);
 	hf_run_lease_alarm(run);
+	hf_run_fill_spare(run);
 	if (run->burst_ns == 0 || hf_system_boot_ns() < run->burst_end_ns) {
 		hf_run_set_alarm(run, job);
 		return;

@@ -25,7 +25,7 @@
 #define LEFTOVER_LIMIT_MS	60000u
 
 /* Descriptors of a project and its journal that outlive the fork. */
-#define OWN_DESCRIPTORS		(4 + HF_STORE_FOLDERS)
+#define OWN_DESCRIPTORS		(4 + HF_STORE_FOLDERS + HF_SPARE_FDS_MAX)
 
 int hf_session_failure_status(const struct hf_error *err)
 {
@@ -69,6 +69,8 @@ static size_t own_descriptors(const struct hf_run *run, int *fds)
 	fds[count++] = store->lock_fd;
 	for (size_t i = 0; i < HF_STORE_FOLDERS; i++)
 		fds[count++] = store->folder_fd[i];
+	if (run->store.spare)
+		count += hf_spare_descriptors(run->store.spare, fds + count);
 	return count;
 }
 
@@ -189,7 +191,7 @@ int hf_session_run(struct hf_project *project,
 		.options = options,
 		.scan = hf_project_scan_options(project, options->argv),
 		.journal = HF_JOURNAL_INIT,
-		.store = { .packs = HF_PACKS_INIT },
+		.store = { .packs = HF_PACKS_INIT, .lost = HF_STORE_INIT },
 		.suspects = HF_PROCESSES_INIT,
 	};
 	struct hf_job_result job = { 0 };

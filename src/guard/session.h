@@ -128,6 +128,8 @@ struct hf_session {
 	bool was_stopped;		/* a change that landed ended the command */
 	bool is_survivor;		/* guard or front died */
 	bool is_store_lost;		/* the command has damaged the store */
+	bool is_store_mended;		/* what this run needs of it is there again */
+	bool is_store_elsewhere;	/* but beside it, since its name was taken */
 	bool look_failed;		/* the end could not be looked at */
 	bool has_looked;		/* every entry was compared at the end */
 	enum hf_layer_state gate;

@@ -46,6 +46,13 @@ uint64_t hf_system_hold_signals(void);
 bool hf_system_is_signal_held(uint64_t held);
 void hf_system_release_signals(uint64_t held);
 
+/*
+ * Zeroed memory that processes forked from now on share with this one; what is
+ * never touched costs nothing.
+ */
+MUST_CHECK int hf_system_share_memory(size_t len, void **ret_memory);
+void hf_system_unshare_memory(void *memory, size_t len);
+
 /* One function on a second thread; the seam for the two-core machine. */
 struct hf_thread;
 typedef void hf_thread_function(void *argument);

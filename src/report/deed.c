@@ -296,8 +296,10 @@ bool hf_report_can_go_back(const struct hf_session *session,
 
 bool hf_report_is_store_gone(const struct hf_session *session)
 {
-	return session->is_store_lost &&
-	       hf_store_is_gone(&session->project->store);
+	/* The commands that are named look where it was. */
+	return session->is_store_elsewhere ||
+	       (session->is_store_lost &&
+		hf_store_is_gone(&session->project->store));
 }
 
 void hf_text_add_fix(struct hf_buffer *out, const struct hf_session *session,

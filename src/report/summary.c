@@ -192,6 +192,25 @@ static void add_gone(const struct tally *tally,
 					"records the files as they are\n");
 }
 
+/* The tree is right; what else the store held is not known here. */
+static void add_mended(const struct hf_session *session,
+		       const struct hf_text_style *style, struct hf_buffer *out)
+{
+	hf_text_begin(out, style, "hint");
+	hf_buffer_add_text(out, "what this run needs of the store was written "
+				"anew in ");
+	hf_text_add_name(out, session->project->store.path);
+	if (session->is_store_elsewhere)
+		hf_buffer_add_text(out, ", since its own name is taken by "
+					"something else: --store must name it "
+					"from now on\n");
+	else
+		hf_buffer_printf(out,
+				 "; 'holdfast verify --store%s' tells what else "
+				 "is lost\n",
+				 style->location);
+}
+
 /* What a person must do before the next run. */
 static void add_unrestored(const struct hf_session *session,
 			   const struct tally *tally,
@@ -206,6 +225,11 @@ static void add_unrestored(const struct hf_session *session,
 				  "processes");
 		hf_buffer_add_text(out, " of the command cannot be ended and "
 					"may still write\n");
+	}
+	if (session->is_store_mended && session->unended == 0 &&
+	    tally->stuck == 0 && !session->look_failed) {
+		add_mended(session, style, out);
+		return;
 	}
 	if (hf_report_is_store_gone(session)) {
 		add_gone(tally, style, out);

@@ -45,9 +45,10 @@ destroyed 'the journal' ': >"$(echo "$0"/sessions/*)"'
 destroyed 'snapshot 000001-' 'rm "$0"/snapshots/*'
 destroyed 'snapshot 000001-' 'truncate -s 100 "$0"/snapshots/*'
 destroyed 'pack 000001' 'rm -rf "$0/packs"'
+destroyed 'the kept copies' 'rmdir "$0/kept"'
 destroyed 'pack 000001' 'echo x >>"$0/packs/000001.tar.zst"'
 
-defended 'rm "$0"/store.json; rm "$0"/lock; rmdir "$0"/kept'
+defended 'rm "$0"/store.json; rm "$0"/lock'
 defended 'echo >>"$0/store.json"; chmod 644 "$0/lock"; mv "$0/kept" "$0/other"'
 
 # Written again as it was, or copied by a backup: no harm.  Behind the gate a second
@@ -63,35 +64,82 @@ rm -rf "$dir/linked"
 expect 97 "$holdfast" run --gate require --store "$store" -- \
 	cp -al "$store" "$dir/linked"
 
-# What is not needed from the store is put back, what is lost is named.
+# Too much for memory and written over: what is not needed from the store is put back,
+# what is lost is named.
 rm -rf "$store"
+head -c 17000000 /dev/urandom >large.toml
 expect 98 "$holdfast" run --gate off --keep-going --store "$store" -- sh -c \
-	'rm -rf "$0/packs"; chmod 604 personas.toml; echo >presets.toml' "$store"
-said "^holdfast: the store '$store' was damaged" 'presets.toml.*missing'
+	'for p in "$0"/packs/*.zst; do : >"$p"; done
+	chmod 604 personas.toml; echo >presets.toml' "$store"
+said "^holdfast: the store '$store' was damaged" 'presets.toml.*damaged'
 [ "$(stat -c %a personas.toml)" != 604 ] || fail 'what could be put back is not'
+[ "$(cat presets.toml)" = '' ] || fail 'put back what is lost'
+rm large.toml
+cp -p "$top/fixtures/sample/presets.toml" .
 
-# Without the store no command of ours helps, and none is named, but where the store
-# was moved.
-rm -rf "$store"
-cp -a . "$dir/whole"
-gone()
+# A store that was removed is made anew with what the run knows: what it replaced is
+# kept there, the next run and an undo find all they need.  The packs were held open.
+made_anew()
 {
+	rm -rf "$store"
 	expect 98 "$holdfast" run --gate off --store "$store" --report "$dir/report.json" -- \
 		sh -c "$1" "$store"
-	said '^holdfast: hint: what the store held is gone, unless it was moved: ' "$2"
-	sed '/^holdfast: what a run changes/d' "$dir/err" >"$dir/end"
-	! grep -qE 'holdfast (status|undo)' "$dir/end" || fail 'names what can only fail'
-	report 'all(v["fix"] is None for v in r["violations"])' "len(r['violations']) == $3"
+	said '^holdfast: hint: what this run needs of the store was written anew in ' \
+		"$store; 'holdfast verify --store --store $store' tells"
+	unchanged project
+	report "len(r['violations']) == $2" 'r["verified"] == 6'
+	expect 0 "$holdfast" run --store "$store" -- true
+	expect 0 "$holdfast" verify --store --store "$store"
+	[ "$2" = 0 ] || expect 0 "$holdfast" undo 1 --store "$store"
 }
-gone 'rm -rf "$0"' 'else the next run records the files as they are$' 0
-expect 0 "$holdfast" run --store "$store" -- true
-gone 'rm -rf "$0"; chmod 604 personas.toml' 'else the next run records' 1
-gone 'rm -rf "$0"; echo x >presets.toml' 'else bring back what is named above from elsewhere$' 1
-said "then move it back for 'holdfast restore --store $store'; "
-cp -p "$dir/whole/presets.toml" .
-rm -rf "$dir/moved"
-gone 'mv "$0" "$0/../moved"; echo x >presets.toml' 'then move it back; else' 1
-cmp presets.toml "$dir/whole/presets.toml" || fail 'not put back from a moved store'
+remember project
+made_anew 'rm -rf "$0"' 0
+made_anew 'rm -rf "$0"; echo x >presets.toml' 1
+[ "$(cat presets.toml)" = x ] || fail 'not undone'
+expect 0 "$holdfast" restore --store "$store"
+made_anew 'rm -rf "$0"; chmod 604 personas.toml' 1
+expect 0 "$holdfast" restore --store "$store"
+for part in packs snapshots sessions kept 'packs "$0"/sessions "$0"/kept "$0"/snapshots'; do
+	made_anew "rm -rf \"\$0\"/$part; echo x >presets.toml; rm personas.toml" 2
+	[ "$(cat presets.toml)" = x ] || fail "$part: not undone"
+	[ ! -e personas.toml ] || fail "$part: not undone"
+	expect 0 "$holdfast" restore --store "$store"
+done
+
+# Its name is taken: beside it, and said so.
+rm -rf "$store"
+expect 98 "$holdfast" run --gate off --store "$store" -- sh -c \
+	'rm -rf "$0"; mkdir "$0"; echo mine >"$0"/mine; echo x >presets.toml' "$store"
+said "written anew in $store~2, since its own name is taken" "kept: $store~2/kept/.*/presets.toml"
+! grep -q 'holdfast undo' "$dir/err" || [ "$(grep -c 'holdfast undo' "$dir/err")" = 1 ] ||
+	fail 'names what can only fail'
+unchanged project
+[ "$(cat "$store"/mine)" = mine ] || fail 'took what was not ours'
+expect 0 "$holdfast" undo --store "$store~2"
+[ "$(cat presets.toml)" = x ] || fail 'not undone'
+expect 0 "$holdfast" restore --store "$store~2"
+rm -rf "$store" "$store~2"
+
+# Where none can be made nothing is replaced.
+if [ "$(id -u)" != 0 ]; then
+	mkdir "$dir/locked"
+	expect 98 "$holdfast" run --gate off --store "$dir/locked/store" -- sh -c \
+		'rm -rf "$0"; chmod 555 "$0/.."; echo x >presets.toml' "$dir/locked/store"
+	said '^holdfast: hint: what the store held is gone, unless it was moved: '
+	[ "$(cat presets.toml)" = x ] || fail 'replaced what it could not keep'
+	chmod 755 "$dir/locked"
+	cp -p "$top/fixtures/sample/presets.toml" .
+fi
+
+# Without the store no command of ours helps, and none is named, but where it was moved.
+rm -rf "$store" "$dir/moved"
+expect 98 "$holdfast" run --gate off --store "$store" --report "$dir/report.json" -- \
+	sh -c 'mv "$0" "$0/../moved"; echo x >presets.toml' "$store"
+said '^holdfast: hint: what the store held is gone, unless it was moved: ' 'then move it back; else'
+sed '/^holdfast: what a run changes/d' "$dir/err" >"$dir/end"
+! grep -qE 'holdfast (status|undo)' "$dir/end" || fail 'names what can only fail'
+report 'all(v["fix"] is None for v in r["violations"])' "len(r['violations']) == 1"
+unchanged project
 mv "$dir/moved" "$store"
 expect 0 "$holdfast" restore --store "$store"
 expect 0 "$holdfast" run --store "$store" -- true

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,6 +242,23 @@ void hf_thread_join(struct hf_thread **thread)
 	if (*thread)
 		(void)pthread_join((*thread)->id, NULL);
 	hf_free_pointee(thread);
+}
+
+int hf_system_share_memory(size_t len, void **ret_memory)
+{
+	void *const memory =
+		mmap(NULL, len, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret_memory = memory;
+	return 0;
+}
+
+void hf_system_unshare_memory(void *memory, size_t len)
+{
+	(void)munmap(memory, len);
 }
 
 unsigned hf_system_cpus(void)
