@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/repair.h"
 #include "core/nearby.h"
+#include "core/retention_store.h"
 #include "core/snapshot.h"
 #include "guard/recover.h"
 #include "report/json.h"
@@ -123,6 +124,7 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 {
 	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
 	struct hf_snapshot_result result = { .is_new = false };
+	struct hf_retention_hint hint = { .snapshot = 0 };
 	struct hf_snapshot_options how = {
 		.decide = decide,
 		.progress = hf_output_progress(output, "recording"),
@@ -153,6 +155,9 @@ static int take(struct hf_cli_repair *repair, const struct hf_options *options,
 	if (rc < 0)
 		return rc;
 	tell(repair, &manifest, &result);
+	if (result.is_new)
+		hint.snapshot = hf_name_number(&manifest.name);
+	hf_retention_apply_quietly(&repair->project, &hint);
 	return 0;
 }
 

@@ -65,6 +65,13 @@ static int load_last(struct state *state, struct hf_error *err)
 		if (rc < 0 && rc != HF_ERR_CORRUPT)
 			return rc;
 		state->has_last = rc == 0;
+		/* Nobody typed that. */
+		if (rc == 0 && strcmp(state->last.kind, "retention") == 0) {
+			hf_session_record_done(&state->last);
+			state->last = (struct hf_session_record)
+				HF_SESSION_RECORD_INIT;
+			state->has_last = false;
+		}
 	}
 	return 0;
 }
@@ -195,9 +202,6 @@ static void add_where(const struct state *state, struct hf_buffer *out)
 	} else {
 		hf_buffer_add_text(out, " (not made yet)\n");
 	}
-	if (state->project.policy.has_retention)
-		hf_buffer_add_text(out, "retention without effect in this "
-					"version: nothing is ever removed\n");
 	hf_buffer_printf(out, "layers    %s\n",
 			 layers_of(state->project.policy.gate));
 }

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/entry_text.h"
+#include "core/retention_store.h"
 #include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/session.h"
@@ -301,6 +302,7 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 		.done = say_step,
 		.context = repair,
 	};
+	struct hf_retention_hint hint = { .has_kept = true };
 	struct hf_error failed = { 0 };
 	struct hf_name session;
 	int rc;
@@ -317,6 +319,8 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 			return rc;
 	}
 	tell(repair, plan, words, &session);
+	hint.session = hf_name_number(&session);
+	hf_retention_apply_quietly(&repair->project, &hint);
 	*ret_status = failed.code < 0 ? HF_STATUS_UNDECIDED : HF_STATUS_DONE;
 	return 0;
 }

@@ -8,9 +8,23 @@
 #include "base/text.h"
 #include "report/text.h"
 
+/* What went stands where a run has its command. */
+static void describe_retention(const struct hf_session_record *record,
+			       struct hf_buffer *out)
+{
+	hf_buffer_add_text(out, "dropped");
+	for (size_t i = 0; record->argv != NULL && record->argv[i] != NULL; i++)
+		hf_buffer_printf(out, "%s %s", i == 0 ? "" : ",",
+				 HF_QUOTE(record->argv[i]));
+}
+
 void hf_sessions_describe(const struct hf_session_record *record,
 			  bool is_living, struct hf_buffer *out)
 {
+	if (strcmp(record->kind, "retention") == 0) {
+		describe_retention(record, out);
+		return;
+	}
 	if (!record->has_ended)
 		hf_buffer_add_text(out,
 				   is_living ? "in progress" : "did not end");

@@ -57,7 +57,6 @@ struct hf_policy {
 	enum hf_leftovers leftovers;
 	uint64_t min_protected;	/* 1 */
 	struct hf_retention retention;
-	bool has_retention;	/* somebody relies on it */
 	char *root;		/* as it was given to hf_policy_load() */
 	/* The policy file in use or NULL: its directory is canonical, itself it
 	 * may be a link. */

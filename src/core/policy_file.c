@@ -196,7 +196,6 @@ static int read_retention(const struct reader *reader,
 		{ "size", read_size },
 	};
 
-	reader->policy->has_retention = true;
 	return read_members(reader, value, keys, HF_COUNT(keys), err);
 }
 

@@ -167,6 +167,14 @@ MUST_CHECK int hf_store_resolve(const struct hf_store *store,
 /* Remove temporary names left by a crash, in all folders (under the lock). */
 MUST_CHECK int hf_store_sweep(const struct hf_store *store, struct hf_error *err);
 
+/* Remove a file of a folder, or a directory with all that lies in it; 0 or -errno,
+ * 0 when there is none. */
+MUST_CHECK int hf_store_remove_at(int folder_fd, const char *name);
+
+/* Bytes that all files beneath a directory take, or a file; 0 or -errno. */
+MUST_CHECK int hf_store_size_at(int folder_fd, const char *name,
+				uint64_t *ret_bytes);
+
 /* Bytes that all files of the store take. */
 MUST_CHECK int hf_store_size(const struct hf_store *store, uint64_t *ret_bytes,
 			     struct hf_error *err);

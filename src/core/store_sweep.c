@@ -42,6 +42,11 @@ static int remove_entry(int dir_fd, const char *name, unsigned depth)
 	return rc < 0 ? rc : hf_file_rmdir_at(dir_fd, name);
 }
 
+int hf_store_remove_at(int folder_fd, const char *name)
+{
+	return remove_entry(folder_fd, name, 0);
+}
+
 /* 1, 0 or -errno. */
 static int is_leftover(const struct hf_store *store, int folder_fd,
 		       const char *name)
@@ -49,9 +54,9 @@ static int is_leftover(const struct hf_store *store, int folder_fd,
 	if (hf_replace_is_temporary(name))
 		return 1;
 	/* An index is renamed before its pack: alone it describes nothing. */
-	return folder_fd == store->folder_fd[HF_STORE_PACKS] ?
-		       hf_pack_is_stray_index(store, name) :
-		       0;
+	return folder_fd == store->folder_fd[HF_STORE_PACKS]
+		       ? hf_pack_is_stray_index(store, name)
+		       : 0;
 }
 
 static int sweep_folder(const struct hf_store *store, int folder_fd)
@@ -119,6 +124,27 @@ static int add_sizes(int dir_fd, unsigned depth, uint64_t *bytes)
 		rc = fd < 0 ? fd : add_sizes(fd, depth + 1, bytes);
 	}
 	return rc;
+}
+
+int hf_store_size_at(int folder_fd, const char *name, uint64_t *ret_bytes)
+{
+	cleanup_fd int fd = -1;
+	struct hf_stat stat;
+	uint64_t bytes;
+	int rc;
+
+	rc = hf_file_stat_at(folder_fd, name, &stat);
+	if (rc < 0)
+		return rc;
+	bytes = stat.size;
+	if (stat.kind == HF_KIND_DIRECTORY) {
+		fd = hf_file_open_directory_at(folder_fd, name);
+		rc = fd < 0 ? fd : add_sizes(fd, 0, &bytes);
+	}
+	if (rc < 0)
+		return rc;
+	*ret_bytes = bytes;
+	return 0;
 }
 
 int hf_store_size(const struct hf_store *store, uint64_t *ret_bytes,

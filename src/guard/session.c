@@ -16,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/retention_store.h"
 #include "guard/run.h"
 #include "platform/lease.h"
 #include "platform/system.h"
@@ -141,6 +142,21 @@ static void fill_result(const struct hf_job_result *job,
 	}
 }
 
+/* All is over and told: what is to be dropped delays nothing any more. */
+static void drop_old(const struct hf_run *run,
+		     const struct hf_session_result *result)
+{
+	const struct hf_session *const session = &run->session;
+	struct hf_retention_hint hint = {
+		.session = hf_name_number(&session->name),
+		.has_kept = result->status != 0,
+	};
+
+	if (session->recorded.is_new)
+		hint.snapshot = hf_name_number(&session->snapshot.name);
+	hf_retention_apply_quietly(run->project, &hint);
+}
+
 /* -- the whole -------------------------------------------------------------- */
 
 static void run_done(struct hf_run *run)
@@ -208,6 +224,7 @@ int hf_session_run(struct hf_project *project,
 		return rc;
 	}
 	fill_result(&job, ret_result);
+	drop_old(&run, ret_result);
 	return 0;
 }
 

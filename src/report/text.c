@@ -156,15 +156,6 @@ static void add_verbose(const struct hf_session *session,
 	hf_buffer_printf(out, "session %s\n", session->name.text);
 }
 
-static void add_retention(const struct hf_text_style *style,
-			  struct hf_buffer *out)
-{
-	begin_note(out, style);
-	hf_buffer_add_text(out, "\"retention\" in the policy has no effect in "
-				"this version: nothing in the store is ever "
-				"removed\n");
-}
-
 static void add_risk(const struct hf_session *session,
 		     const struct hf_text_style *style, struct hf_buffer *out)
 {
@@ -198,8 +189,6 @@ void hf_report_text_begun(const struct hf_session *session,
 		add_first(session, style, out);
 	if (session->is_first)
 		add_risk(session, style, out);
-	if (session->is_first && session->project->policy.has_retention)
-		add_retention(style, out);
 	if (style->is_verbose)
 		add_verbose(session, style, out);
 	if (session->has_policy_changed) {

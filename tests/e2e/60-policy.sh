@@ -55,9 +55,6 @@ END
 guard() { wanted=$1; shift; expect "$wanted" "$holdfast" run "$@"; }
 guard 0 -- true
 cp holdfast.json "$dir/policy"
-# What has no effect yet is not promised.
-expect 0 "$holdfast" status
-grep -q '^retention without effect' "$dir/out" || fail 'status promises retention'
 
 # layers POLICY TEXT: what status says that the next run arms.
 layers()
@@ -70,8 +67,6 @@ layers '{}' 'gate and leases where .*, watch, look at the content at the end'
 layers '{"gate": "require"}' 'gate (required), leases, watch, look at .*'
 layers '{"gate": "off"}' 'watch, look at .*; the policy turns gate and leases off'
 cp "$dir/policy" holdfast.json
-expect 0 "$holdfast" run --store "$dir/another" -- true
-said '^holdfast: note: "retention" in the policy has no effect'
 guard 97 -- sh -c 'echo >>holdfast.json'
 said 'holdfast.json'
 cmp holdfast.json "$dir/policy" || fail 'the policy did not protect itself'
