@@ -8,36 +8,8 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "cli/options_internal.h"
 #include "cli/suggest.h"
-
-enum option_id {
-	OPTION_ALLOW,
-	OPTION_ANNOTATIONS,
-	OPTION_CHECK_STORE,
-	OPTION_COLOR,
-	OPTION_CONFIG,
-	OPTION_DRY_RUN,
-	OPTION_EXCLUDE,
-	OPTION_FAIL_FAST,
-	OPTION_FROM,
-	OPTION_GATE,
-	OPTION_HELP,
-	OPTION_JSON,
-	OPTION_JUNIT,
-	OPTION_KEEP_GOING,
-	OPTION_KEEP_MINE,
-	OPTION_LEFTOVERS,
-	OPTION_LIMIT,
-	OPTION_MIN_PROTECTED,
-	OPTION_PROTECT,
-	OPTION_PUT_BACK,
-	OPTION_QUIET,
-	OPTION_REMOVE_ADDITIONS,
-	OPTION_REPORT,
-	OPTION_ROOT,
-	OPTION_STORE,
-	OPTION_VERBOSE,
-};
 
 #define IN(name)	(1u << HF_COMMAND_##name)
 #define ALL		((1u << HF_COMMANDS) - 1)
@@ -95,167 +67,6 @@ static const struct hf_option table[] = {
 const struct hf_option *hf_options_at(size_t index)
 {
 	return index < HF_COUNT(table) ? &table[index] : NULL;
-}
-
-/* -- values ---------------------------------------------------------------- */
-
-/* One of three words at most, by its place. */
-static int parse_word(const struct hf_option *option, const char *value,
-		      const char *const *words, unsigned *ret_index,
-		      struct hf_error *err)
-{
-	for (unsigned i = 0; words[i] != NULL; i++) {
-		if (strcmp(value, words[i]) == 0) {
-			*ret_index = i;
-			return 0;
-		}
-	}
-	(void)hf_fail(err, HF_ERR_USAGE, "cannot use '--%s %s': no such value",
-		      option->name, HF_QUOTE(value));
-	return hf_fail_hint(err, "'%s', '%s'%s%s%s", words[0], words[1],
-			    words[2] == NULL ? "" : " or '",
-			    words[2] == NULL ? "" : words[2],
-			    words[2] == NULL ? " are possible" :
-			    "' are possible");
-}
-
-static int parse_number(const struct hf_option *option, const char *value,
-			uint64_t *ret_number, struct hf_error *err)
-{
-	if (hf_parse_u64(value, strlen(value), 10, ret_number) < 0)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot use '--%s %s': not a number",
-			       option->name, HF_QUOTE(value));
-	return 0;
-}
-
-static void append(const char **list, const char *value)
-{
-	while (*list != NULL)
-		list++;
-	list[0] = value;
-	list[1] = NULL;
-}
-
-/* Those whose value is a word of a few, or a number. */
-static int apply_checked(struct hf_options *options,
-			 const struct hf_option *option, const char *value,
-			 struct hf_error *err)
-{
-	static const char *const colors[] = { "auto", "always", "never", NULL };
-	static const char *const forms[] = { "none", "github", NULL };
-	static const char *const gates[] = { "auto", "require", "off", NULL };
-	static const char *const leftovers[] = { "end", "wait", NULL };
-	struct hf_policy_options *policy = &options->policy;
-	unsigned index = 0;
-	int rc;
-
-	switch (option->id) {
-	case OPTION_ANNOTATIONS:
-		rc = parse_word(option, value, forms, &index, err);
-		options->has_annotations = index > 0;
-		return rc;
-	case OPTION_COLOR:
-		rc = parse_word(option, value, colors, &index, err);
-		if (rc == 0)
-			options->color = (enum hf_color_mode)index;
-		return rc;
-	case OPTION_GATE:
-		rc = parse_word(option, value, gates, &index, err);
-		if (rc == 0)
-			policy->gate = (enum hf_gate_mode)index;
-		policy->has_gate = true;
-		return rc;
-	case OPTION_LEFTOVERS:
-		rc = parse_word(option, value, leftovers, &index, err);
-		if (rc == 0)
-			policy->leftovers = (enum hf_leftovers)index;
-		policy->has_leftovers = true;
-		return rc;
-	case OPTION_LIMIT:
-		return parse_number(option, value, &options->limit, err);
-	default:
-		policy->has_min_protected = true;
-		return parse_number(option, value, &policy->min_protected,
-				    err);
-	}
-}
-
-/* The words behind it belong to it. */
-static void begin_list(struct hf_options *options, bool is_putting_back)
-{
-	options->is_putting_back |= is_putting_back;
-	options->is_keeping |= !is_putting_back;
-	options->list = is_putting_back ? options->put_back :
-					  options->keep_mine;
-}
-
-static int apply(struct hf_options *options, const struct hf_option *option,
-		 const char *value, struct hf_error *err)
-{
-	switch (option->id) {
-	case OPTION_ALLOW:
-		append(options->allow, value);
-		return 0;
-	case OPTION_CHECK_STORE:
-		options->checks_store = true;
-		return 0;
-	case OPTION_CONFIG:
-		options->policy.config = value;
-		return 0;
-	case OPTION_DRY_RUN:
-		options->is_dry_run = true;
-		return 0;
-	case OPTION_EXCLUDE:
-		append(options->exclude, value);
-		return 0;
-	case OPTION_FAIL_FAST:
-		options->is_fail_fast = true;
-		return 0;
-	case OPTION_FROM:
-		options->from = value;
-		return 0;
-	case OPTION_HELP:
-		options->wants_help = true;
-		return 0;
-	case OPTION_JSON:
-		options->is_json = true;
-		return 0;
-	case OPTION_JUNIT:
-		options->junit = value;
-		return 0;
-	case OPTION_KEEP_GOING:
-		options->policy.has_on_landed = true;
-		options->policy.on_landed = HF_LANDED_KEEP_GOING;
-		return 0;
-	case OPTION_KEEP_MINE:
-	case OPTION_PUT_BACK:
-		begin_list(options, option->id == OPTION_PUT_BACK);
-		return 0;
-	case OPTION_PROTECT:
-		append(options->protect, value);
-		return 0;
-	case OPTION_QUIET:
-		options->is_quiet = true;
-		return 0;
-	case OPTION_REMOVE_ADDITIONS:
-		options->is_removing = true;
-		return 0;
-	case OPTION_REPORT:
-		options->report = value;
-		return 0;
-	case OPTION_ROOT:
-		options->policy.root = value;
-		return 0;
-	case OPTION_STORE:
-		options->store = value;
-		return 0;
-	case OPTION_VERBOSE:
-		options->is_verbose = true;
-		return 0;
-	default:
-		return apply_checked(options, option, value, err);
-	}
 }
 
 /* -- finding --------------------------------------------------------------- */
@@ -366,7 +177,7 @@ static void make_grammar(struct grammar *grammar, enum hf_command_id command)
 static void add_word(struct hf_options *options, const char *word)
 {
 	if (options->list != NULL)
-		append(options->list, word);
+		hf_options_append(options->list, word);
 	else
 		options->words[options->word_count++] = word;
 }
@@ -399,7 +210,7 @@ static int take(struct hf_options *options, enum hf_command_id command,
 				       HF_QUOTE(word));
 	}
 	return has_failed ? fail_value(option, err) :
-			    apply(options, option, optarg, err);
+			    hf_options_apply(options, option, optarg, err);
 }
 
 /* words begins with a name that is not looked at. */
@@ -463,7 +274,7 @@ static int take_alone(struct hf_options *options, enum hf_command_id command,
 
 		has_ended |= strcmp(argv[i], "--") == 0;
 		if (option)
-			rc = apply(options, option, NULL, err);
+			rc = hf_options_apply(options, option, NULL, err);
 		else
 			memcpy(&words[kept++], &argv[i], sizeof(*words));
 	}
