@@ -145,11 +145,14 @@ int hf_recover_show(const struct hf_project *project,
 }
 
 /* Nobody would notice what they do from now on. */
-static int end_processes(const struct hf_name *name,
+static int end_processes(const struct hf_project *project,
+			 const struct hf_name *name,
 			 struct hf_recovery_work *work, struct hf_error *err)
 {
 	const struct hf_session_record *const record = &work->record;
-	char variable[64];
+	cleanup_buffer struct hf_buffer store = HF_BUFFER_INIT;
+	char session[64];
+	const char *variables[3] = {session, NULL};
 	char boot_id[37];
 	int rc;
 
@@ -157,9 +160,15 @@ static int end_processes(const struct hf_name *name,
 	if (strcmp(record->kind, "run") != 0 ||
 	    strcmp(record->boot_id, boot_id) != 0)
 		return 0;
-	(void)snprintf(variable, sizeof(variable), "%s=%s", HF_SESSION_VARIABLE,
+	(void)snprintf(session, sizeof(session), "%s=%s", HF_SESSION_VARIABLE,
 		       name->text);
-	rc = hf_process_end_marked(variable, record->begun_boot_ns,
+	hf_buffer_printf(&store, "%s=%s", HF_STORE_VARIABLE,
+			 project->store.path);
+	rc = hf_buffer_check(&store, err);
+	if (rc < 0)
+		return rc;
+	variables[1] = store.data;
+	rc = hf_process_end_marked(variables, record->begun_boot_ns,
 				   &work->ended);
 	if (rc == 0)
 		return 0;
@@ -175,7 +184,7 @@ static int end_processes(const struct hf_name *name,
 	return hf_fail_hint(err,
 			    "end them, as the user that they belong to: "
 			    "%s is in their environment",
-			    variable);
+			    session);
 }
 
 int hf_recover_look(const struct hf_project *project,
@@ -187,7 +196,7 @@ int hf_recover_look(const struct hf_project *project,
 	rc = read_session(project, name, ret_work, err);
 	if (rc < 0)
 		return rc;
-	rc = end_processes(name, ret_work, err);
+	rc = end_processes(project, name, ret_work, err);
 	return rc < 0 ? rc : compare(project, progress, ret_work, err);
 }
 

@@ -80,24 +80,28 @@ static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
 {
 	const struct hf_session_options *const given = run->options;
 	cleanup_free int *fds = NULL;
-	char variable[64];
+	cleanup_buffer struct hf_buffer store = HF_BUFFER_INIT;
+	char name[64];
+	const char *variables[3] = {name, NULL};
 	struct hf_job_options options = {
 		.argv = given->argv,
-		.variable = variable,
+		.variables = variables,
 		.wants_gate = run->project->policy.gate != HF_GATE_OFF,
 		.wait_for_leftovers =
 			run->project->policy.leftovers == HF_LEFTOVERS_WAIT,
 		.leftover_limit_ms = LEFTOVER_LIMIT_MS,
-		.hooks = {
-			.context = run,
-			.arm = hf_run_arm,
-			.ready = hf_run_ready,
-			.signalled = hf_run_lease_signalled,
-			.alarm = hf_run_alarm,
-			.started = sync_journal,
-			.settle = hf_run_settle,
-		},
+		.hooks =
+			{
+				.context = run,
+				.arm = hf_run_arm,
+				.ready = hf_run_ready,
+				.signalled = hf_run_lease_signalled,
+				.alarm = hf_run_alarm,
+				.started = sync_journal,
+				.settle = hf_run_settle,
+			},
 	};
+	int rc;
 
 	fds = calloc(OWN_DESCRIPTORS + given->keep_count, sizeof(*fds));
 	if (!fds)
@@ -106,8 +110,14 @@ static int run_job(struct hf_run *run, struct hf_job_result *ret_result,
 	options.keep_count = own_descriptors(run, fds);
 	for (size_t i = 0; i < given->keep_count; i++)
 		fds[options.keep_count++] = given->keep[i];
-	(void)snprintf(variable, sizeof(variable), "%s=%s", HF_SESSION_VARIABLE,
+	(void)snprintf(name, sizeof(name), "%s=%s", HF_SESSION_VARIABLE,
 		       run->session.name.text);
+	hf_buffer_printf(&store, "%s=%s", HF_STORE_VARIABLE,
+			 run->project->store.path);
+	rc = hf_buffer_check(&store, err);
+	if (rc < 0)
+		return rc;
+	variables[1] = store.data;
 	return hf_job_run(&options, ret_result, err);
 }
 

@@ -65,8 +65,10 @@ struct hf_side_effect {
 
 struct hf_session;
 
-/* The command has "HOLDFAST_SESSION=NAME" in its environment. */
+/* What the command has in its environment: the session's name, and the store's
+ * path, without which the name says little. */
 #define HF_SESSION_VARIABLE "HOLDFAST_SESSION"
+#define HF_STORE_VARIABLE   "HOLDFAST_STORE"
 
 struct hf_session_observer {
 	void *context;

@@ -85,7 +85,9 @@ struct hf_job_hooks {
 
 struct hf_job_options {
 	const char *const *argv;	/* NULL-terminated */
-	const char *variable;		/* "NAME=VALUE" added for the command */
+	/* "NAME=VALUE" each, added for the command; NULL-terminated, or NULL.
+	 */
+	const char *const *variables;
 	bool wants_gate;	 /* see hf_job_gate() */
 	bool wait_for_leftovers;	/* up to the limit, instead of ending them */
 	uint32_t leftover_limit_ms;	/* how long to wait then */
@@ -162,11 +164,11 @@ struct hf_inherited {
 MUST_CHECK int hf_process_inherited(struct hf_inherited **ret_items);
 /*
  * End at once every process that was started since then (hf_system_boot_ns())
- * with this "NAME=VALUE" in its environment, and wait for it, for a moment.  Of
- * other users only where the system lets us.  *ret_ended: how many; returns how
- * many are still there, or -errno.
+ * with all of these "NAME=VALUE" in its environment (NULL-terminated), and wait
+ * for it, for a moment.  Of other users only where the system lets us.
+ * *ret_ended: how many; returns how many are still there, or -errno.
  */
-MUST_CHECK int hf_process_end_marked(const char *variable,
+MUST_CHECK int hf_process_end_marked(const char *const *variables,
 				     int64_t since_boot_ns, size_t *ret_ended);
 /* Become the command; returns -errno. */
 int hf_process_exec(const char *const *argv);

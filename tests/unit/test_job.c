@@ -329,7 +329,7 @@ Test(job, gives_the_command_what_it_would_have)
 	struct hf_job_options options = {
 		.keep = &kept,
 		.keep_count = 1,
-		.variable = "OUT=guarded",
+		.variables = (const char *const[]){"OUT=guarded", NULL},
 	};
 	sigset_t set;
 
@@ -480,18 +480,18 @@ Test(job, outlives_front)
 
 Test(job, is_not_misled_by_names)
 {
-	static const char *const names[] = {"a) R 1", "b) Z 0 (", ")\n) X 1",
-					    "\033[31m\xff"};
+	static const char *const names[] = {"NAME=a) R 1", "NAME=b) Z 0 (",
+					    "NAME=)\n) X 1",
+					    "NAME=\033[31m\xff"};
 
 	for (size_t i = 0; i < HF_COUNT(names); i++) {
-		char variable[64];
+		const char *const variables[] = {names[i], NULL};
 
-		(void)snprintf(variable, sizeof(variable), "NAME=%s", names[i]);
-		run_with((struct hf_job_options){.variable = variable},
+		run_with((struct hf_job_options){.variables = variables},
 			 "sleep 1000 & printf %s \"$NAME\" >/proc/$$/comm;"
 			 "echo >tell; wait");
 		cr_assert_eq(seen->process_count, 2, "case %zu", i);
-		cr_expect_str_eq(seen->processes[0].comm, names[i]);
+		cr_expect_str_eq(seen->processes[0].comm, names[i] + 5);
 		cr_expect_eq(seen->processes[0].parent, seen->guard);
 		cr_expect_eq(seen->processes[1].parent, seen->processes[0].pid);
 		teardown();

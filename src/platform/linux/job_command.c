@@ -30,9 +30,9 @@ static _Noreturn void become_command(const struct hf_job *job, int go_fd,
 	if (len != 1)
 		_exit(HF_EXIT_NEVER_STARTED);
 
-	if (options->variable) {
+	for (size_t i = 0; options->variables && options->variables[i]; i++) {
 		/* putenv() keeps the pointer; this process is about to exec. */
-		char *const variable = strdup(options->variable);
+		char *const variable = strdup(options->variables[i]);
 
 		if (variable)
 			(void)putenv(variable);

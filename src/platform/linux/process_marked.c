@@ -55,7 +55,16 @@ static uint64_t ticks_of(int64_t boot_ns)
 				    boot_ns % NS_PER_S * per_second / NS_PER_S);
 }
 
-static bool is_marked(pid_t pid, const char *variable, uint64_t since)
+static bool has_variables(const struct hf_buffer *text,
+			  const char *const *variables)
+{
+	for (size_t i = 0; variables[i]; i++)
+		if (!has_variable(text, variables[i]))
+			return false;
+	return true;
+}
+
+static bool is_marked(pid_t pid, const char *const *variables, uint64_t since)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int fd = -1;
@@ -69,7 +78,7 @@ static bool is_marked(pid_t pid, const char *variable, uint64_t since)
 	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	fd = hf_file_open_read_path(path);
 	return fd >= 0 && hf_file_read_all(fd, ENVIRON_MAX, &text) == 0 &&
-	       has_variable(&text, variable);
+	       has_variables(&text, variables);
 }
 
 static int send_signal(int pid_fd, int signal_number)
@@ -89,8 +98,8 @@ static int end_process(int pid_fd)
 }
 
 /* One look at all of them. */
-static int end_all(const char *variable, uint64_t since, size_t *ret_ended,
-		   int *ret_left)
+static int end_all(const char *const *variables, uint64_t since,
+		   size_t *ret_ended, int *ret_left)
 {
 	cleanup_fd int proc_fd = hf_file_open_directory("/proc");
 	cleanup_directory struct hf_directory *directory = NULL;
@@ -112,7 +121,7 @@ static int end_all(const char *variable, uint64_t since, size_t *ret_ended,
 			continue;
 		pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 		/* Looked at behind its descriptor: it is this one. */
-		if (pid_fd < 0 || !is_marked(pid, variable, since))
+		if (pid_fd < 0 || !is_marked(pid, variables, since))
 			continue;
 		if (end_process(pid_fd) > 0)
 			++*ret_ended;
@@ -122,7 +131,7 @@ static int end_all(const char *variable, uint64_t since, size_t *ret_ended,
 	return rc;
 }
 
-int hf_process_end_marked(const char *variable, int64_t since_boot_ns,
+int hf_process_end_marked(const char *const *variables, int64_t since_boot_ns,
 			  size_t *ret_ended)
 {
 	const uint64_t since = ticks_of(since_boot_ns);
@@ -131,7 +140,7 @@ int hf_process_end_marked(const char *variable, int64_t since_boot_ns,
 	for (unsigned looks = 1;; looks++) {
 		size_t ended = 0;
 		int left = 0;
-		const int rc = end_all(variable, since, &ended, &left);
+		const int rc = end_all(variables, since, &ended, &left);
 
 		if (rc < 0)
 			return rc;
