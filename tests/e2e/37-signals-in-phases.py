@@ -33,6 +33,8 @@ class Project:
         self.root = os.path.join(self.base, "project")
         self.mark = os.path.join(self.base, "ran")
         os.mkdir(self.root)
+        self.fifo = os.path.join(self.base, "fifo")
+        os.mkfifo(self.fifo)
         for i in range(FILES):
             with open(os.path.join(self.root, "%d.toml" % i), "wb") as f:
                 f.write(content(i))
@@ -172,8 +174,78 @@ def at_every_moment(project):
         project.check(what)
 
 
+def send(process, number, to_group, times):
+    for _ in range(times):
+        (os.killpg if to_group else os.kill)(process.pid, number)
+
+
+def guard_of(process):
+    with open("/proc/%d/task/%d/children" % (process.pid, process.pid), encoding="ascii") as file:
+        return [pid for pid in map(int, file.read().split()) if os.getpgid(pid) == pid][0]
+
+
+def ten_while_it_runs(project):
+    """Each arrives once, at the command; what that makes of it is the status."""
+    script = os.path.join(project.base, "count.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("import os, signal, sys\n"
+                   "seen = 0\n"
+                   "def count(number, _frame):\n"
+                   "    global seen\n"
+                   "    seen += 1\n"
+                   "    with open('%s.%%d' %% seen, 'w'): pass\n"
+                   "    if number == signal.SIGUSR1: os._exit(seen)\n"
+                   "for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):\n"
+                   "    signal.signal(one, count)\n"
+                   "open('%s', 'w').close()\n"
+                   "while True: signal.pause()\n" % (project.mark, project.mark))
+    process = project.start("exec python3 %s" % script)
+    wait_for("the command", lambda: os.path.exists(project.mark))
+    count = 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for to_group in (True, False):
+            for _ in range(10):
+                # What front has not taken yet would be one with the next of its kind.
+                for one, group in ((number, to_group), (signal.SIGUSR2, False)):
+                    count += 1
+                    send(process, one, group, 1)
+                    wait_for("signal %d" % count, lambda: os.path.exists("%s.%d" % (project.mark, count)))
+    send(process, signal.SIGUSR1, False, 1)
+    # One that had come twice would have been counted by now.
+    end(process, "ten while it runs", (count + 1,))
+    project.check("ten while it runs")
+
+
+def ten_after_the_command(project):
+    """From a terminal, a CI system or a person who is in a hurry: the look and the restore come to their end."""
+    tried = 0
+    end(project.start("true"), "the first run", (0,))
+    (lock,) = glob.glob(os.path.join(project.base, "state/holdfast/*/lock"))
+    kept = os.path.join(os.path.dirname(lock), "kept/*/*")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for to_group, times in ((True, 1), (True, 2), (True, 10), (False, 10)):
+            what = "signal %d, %d times after the command" % (number, times)
+            before = len(glob.glob(kept))
+            with open(lock, "rb") as file:
+                begin = project.start("read -r _ <%s; for f in *.toml; do echo bad >$f; done 2>/dev/null" %
+                                      project.fifo)
+                with open(project.fifo, "wb"):
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                guard = guard_of(begin)
+                wait_for("guard waits to look", lambda: waits_for_lock(guard))
+                send(begin, number, to_group, times)
+            if GATE == "off":
+                wait_for("the first is put back", lambda: len(glob.glob(kept)) > before)
+                send(begin, number, to_group, times)
+            end(begin, what, (97,))
+            project.check(what)
+            tried += 1
+    print("%d kinds of interrupts after the command" % tried)
+
+
 def main():
-    for case in (before_the_command, while_it_begins, while_it_runs, at_every_moment):
+    for case in (before_the_command, while_it_begins, while_it_runs, at_every_moment, ten_while_it_runs,
+                 ten_after_the_command):
         project = Project()
         try:
             case(project)
