@@ -13,8 +13,8 @@ static int fail_busy(const char *verb, struct hf_error *err)
 {
 	(void)hf_fail(err, HF_ERR_BUSY, "cannot %s: a run is in progress",
 		      verb);
-	return hf_fail_hint(err, "it puts back what it must itself; try again "
-				 "when it has ended");
+	return hf_fail_hint(err, "the run puts back what it must by itself; try "
+				 "again when it has ended");
 }
 
 /* The snapshot that the session restored from; the newest where none is told. */

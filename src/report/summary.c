@@ -330,7 +330,8 @@ void hf_report_text_finished(const struct hf_session *session,
 	if (session->status == HF_SESSION_UNRESTORED)
 		add_unrestored(session, &tally, style, out);
 	else if ((session->status == HF_SESSION_ERROR ||
-		  session->exec_errno != 0) && session->error.code < 0)
+		  session->exec_errno != 0 || session->is_survivor) &&
+		 session->error.code < 0)
 		hf_report_text_error(&session->error, style, out);
 	if (tally.undoable > 0 && !style->is_quiet &&
 	    !hf_report_is_store_gone(session)) {

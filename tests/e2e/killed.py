@@ -24,6 +24,8 @@ def killed_by_the_command(s, script, wanted):
         raise Failure("status %d, wanted one of %s" % (status, wanted))
     if status == 97:
         s.check_report()
+    if "a process of holdfast was killed; the command was ended" not in t.text:
+        raise Failure("it does not say why the command was ended: " + t.text)
 
 
 @case
