@@ -50,8 +50,7 @@ struct hf_retention_span {
 	uint64_t size;
 	struct hf_hash content;
 	struct hf_hash state; /* content, mode, owner, extended attributes */
-	size_t first;	      /* index of the first and last snapshot */
-	size_t last;
+	size_t last;	      /* index of the last snapshot that has it */
 };
 
 struct hf_retention_session {

@@ -152,7 +152,6 @@ static int add_span(struct hf_spans *spans, const struct hf_entry *entry,
 		.size = entry->stat.size,
 		.content = content_key(entry),
 		.state = state_key(entry),
-		.first = index,
 		.last = index,
 	};
 	return 0;

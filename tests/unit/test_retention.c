@@ -137,6 +137,13 @@ static const struct row {
 	 .contents = 2,
 	 .left = "--++",
 	 .packs = "-++"},
+	{.name = "of a path that is gone its last, and the last that is none",
+	 .paths = {"A1..", "CCCC"},
+	 .contents = 1,
+	 .bytes = 1,
+	 .left = "++-+",
+	 .packs = "+++",
+	 .is_over = true},
 	{.name = "too large: the oldest first",
 	 .paths = {"ABCDE"},
 	 .contents = 5,
@@ -244,7 +251,6 @@ static void add_state(struct history *h, size_t path, size_t at)
 		.size = size_of(text[at]),
 		.content = hash_of(text[at], 0),
 		.state = hash_of(text[at], mode),
-		.first = at,
 		.last = at,
 	};
 }
