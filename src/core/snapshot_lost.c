@@ -54,6 +54,16 @@ static int are_all_whole(const struct hf_store *store,
 	return rc < 0 ? rc : there.count == 0;
 }
 
+/* Nobody waits for the lock to look: it may be dropped meanwhile, and before the
+ * packs that it refers to are. */
+static bool is_dropped(const struct hf_store *store, const struct hf_name *name)
+{
+	struct hf_stat stat;
+
+	return hf_file_stat_at(store->folder_fd[HF_STORE_SNAPSHOTS],
+			       name->text, &stat) == -ENOENT;
+}
+
 /* Add what one snapshot needs and is lost; 1 when there is anything. */
 static int add_lost(const struct hf_store *store, const struct hf_name *name,
 		    struct hf_packs *packs, struct hf_error *err)
@@ -64,10 +74,12 @@ static int add_lost(const struct hf_store *store, const struct hf_name *name,
 
 	rc = hf_snapshot_load(store, name, &manifest, err);
 	if (rc < 0)
-		return rc == HF_ERR_CORRUPT ? 0 : rc;
+		return rc == HF_ERR_CORRUPT || is_dropped(store, name) ? 0 : rc;
 	rc = hf_packs_add_tree(&lost, &manifest.tree, err);
 	if (rc == 0)
 		rc = hf_packs_keep_lost(store, &lost, err);
+	if (rc == 0 && lost.count > 0 && is_dropped(store, name))
+		return 0;
 	for (size_t i = 0; rc == 0 && i < lost.count; i++)
 		rc = hf_packs_add(packs, lost.items[i], err);
 	return rc < 0 ? rc : lost.count > 0;

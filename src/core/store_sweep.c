@@ -121,6 +121,8 @@ static int add_sizes(int dir_fd, unsigned depth, uint64_t *bytes)
 		if (depth >= DEPTH_MAX)
 			return -ELOOP;
 		fd = hf_file_open_directory_at(dir_fd, name);
+		if (fd == -ENOENT)
+			continue;
 		rc = fd < 0 ? fd : add_sizes(fd, depth + 1, bytes);
 	}
 	return rc;

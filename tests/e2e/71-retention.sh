@@ -45,6 +45,28 @@ grep -qx 'count = 40' config.toml || fail 'undo'
 expect 2 "$holdfast" restore --from 37 config.toml
 grep -rqs 'count = 37' "$(store_of)" && fail 'it is still there'
 
+# Who only looks does not wait, and yet is never told of what is being dropped.
+touch "$dir/busy"
+(
+	for count in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+		echo "again = $count" >config.toml
+		"$holdfast" snapshot --quiet || echo "failed $count"
+	done >"$dir/snapshots" 2>&1
+	rm "$dir/busy"
+) &
+looks=0
+while [ -e "$dir/busy" ]; do
+	looks=$((looks + 1))
+	status=0
+	"$holdfast" status >"$dir/out" 2>"$dir/err" || status=$?
+	[ "$status" -le 1 ] && [ ! -s "$dir/err" ] || fail "status says $status"
+	grep -q '^lost' "$dir/out" && fail 'what was dropped is called lost'
+done
+wait
+[ ! -s "$dir/snapshots" ] || fail "$(cat "$dir/snapshots")"
+echo "$story: looked $looks times" >&2
+[ "$looks" -ge 5 ] || fail "looked only $looks times"
+
 # By size: all is young, and yet there is no room for it.
 policy '{"contents": 20, "days": 90, "size": "200K"}'
 count=0
