@@ -102,8 +102,10 @@ static void run_directories(struct hf_restore_run *run)
 static void run_first(struct hf_restore_run *run)
 {
 	for (size_t i = 0; i < run->plan->count; i++) {
-		if (run->plan->steps[i].goes_first)
-			run_step(run, &run->plan->steps[i]);
+		struct hf_step *const step = &run->plan->steps[i];
+
+		if (step->goes_first && step->result == HF_STEP_WAITING)
+			run_step(run, step);
 	}
 }
 
@@ -127,6 +129,9 @@ static void set_times(struct hf_restore_run *run)
 		int rc;
 
 		if (!is_of_directory(step))
+			continue;
+		/* One that the caller has refused: he has told so. */
+		if (step->result == HF_STEP_FAILED && !step->has_worked)
 			continue;
 		if (step->has_worked && !step->err) {
 			rc = hf_step_set_time(run->context, step, &err);

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "core/pattern.h"
 #include "core/snapshot.h"
 #include "guard/session.h"
 #include "platform/job.h"
@@ -133,6 +136,52 @@ int hf_repair_settle_undos(const struct hf_store *store, const char *undone,
 	return rc < 0 ? rc : 0;
 }
 
+/*
+ * What a store says is not enough to write outside the root: it may have come from
+ * elsewhere.  The policy must name the entry, or something beneath it.
+ */
+static bool may_touch(const struct hf_policy *policy, const char *path)
+{
+	return !hf_path_is_absolute(path) ||
+	       hf_patterns_match(policy->protect, path, false) != NULL ||
+	       hf_patterns_match(policy->protect, path, true) != NULL ||
+	       hf_patterns_reach_beneath(policy->protect, path, false);
+}
+
+static void refuse(struct hf_step *step, struct hf_error *err)
+{
+	const char *const path = hf_step_path(step);
+
+	(void)hf_fail(err, HF_ERR_DENIED,
+		      "cannot restore '%s': it lies outside the root, and the "
+		      "policy does not name it",
+		      HF_QUOTE(path));
+	(void)hf_fail_hint(err, "if it is yours to change, name it with "
+				"--protect");
+	step->result = HF_STEP_FAILED;
+	hf_step_fail(step, err);
+}
+
+/* Steps that have failed are not begun. */
+static void refuse_foreign(const struct hf_project *project,
+			   struct hf_plan *plan,
+			   const struct hf_repair_options *options,
+			   struct hf_error *first)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct hf_step *const step = &plan->steps[i];
+		struct hf_error err;
+
+		if (may_touch(&project->policy, hf_step_path(step)))
+			continue;
+		refuse(step, &err);
+		if (first->code == 0)
+			*first = err;
+		if (options->done)
+			options->done(options->context, step);
+	}
+}
+
 int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 		    const struct hf_repair_options *options,
 		    struct hf_name *ret_session, struct hf_error *ret_failed,
@@ -151,6 +200,7 @@ int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 		.done = options->done,
 		.context = options->context,
 	};
+	struct hf_error refused = { .code = HF_OK };
 	bool is_whole;
 	int rc;
 
@@ -162,9 +212,11 @@ int hf_repair_apply(struct hf_project *project, struct hf_plan *plan,
 	rc = hf_journal_sync(&journal, err);
 	if (rc < 0)
 		return rc;
+	refuse_foreign(project, plan, options, &refused);
 	is_whole = hf_restore_apply(plan, &context, ret_failed) == 0;
 	if (is_whole)
-		ret_failed->code = HF_OK;
+		*ret_failed = refused;
+	is_whole = ret_failed->code == HF_OK;
 	rc = hf_journal_end(&journal,
 			    is_whole ? HF_OUTCOME_DONE : HF_OUTCOME_UNRESTORED,
 			    is_whole ? 0 : HF_STATUS_UNDECIDED, 0, err);

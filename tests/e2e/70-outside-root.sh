@@ -53,6 +53,19 @@ cd "$dir/project"
 unchanged project
 unchanged outside
 
+# What the policy does not name there is not touched by hand, whatever a store says.
+echo 'colour = 3' >"$dir/outside/app/settings.toml"
+rm presets.toml
+expect 98 "$holdfast" restore
+said "cannot restore '$dir/outside/app/settings.toml': it lies outside the root, and the"
+[ "$(cat "$dir/outside/app/settings.toml")" = 'colour = 3' ] || fail 'written outside the root'
+[ -e presets.toml ] || fail 'not restored'
+set -f
+expect 0 "$holdfast" restore $protect_outside
+set +f
+unchanged project
+unchanged outside
+
 # A parent swapped for a link: the restore must not write where it leads.
 mkdir "$dir/trap"
 echo 'trapped' >"$dir/trap/settings.toml"
