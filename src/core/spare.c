@@ -20,6 +20,9 @@
 /* Never more than half full; a power of two. */
 #define SLOTS (2 * HF_SPARE_COUNT_MAX)
 
+/* Of as many a pack may have two: the run itself needs most of them. */
+#define DESCRIPTORS_A_PACK 16
+
 struct slot {
 	struct hf_hash hash;
 	uint64_t size;
@@ -58,6 +61,9 @@ int hf_spare_new(const struct hf_store *store, const struct hf_packs *packs,
 		 struct hf_spare **ret_spare)
 {
 	cleanup_spare struct hf_spare *spare = calloc(1, sizeof(*spare));
+	const size_t room = hf_system_descriptors() / DESCRIPTORS_A_PACK;
+	const size_t most = room < HF_SPARE_PACKS_MAX ? room :
+							HF_SPARE_PACKS_MAX;
 	void *memory;
 	int rc;
 
@@ -69,7 +75,7 @@ int hf_spare_new(const struct hf_store *store, const struct hf_packs *packs,
 	spare->memory = memory;
 	/* The newest hold most of what is in use. */
 	for (size_t i = packs->count;
-	     i > 0 && spare->pack_count < HF_SPARE_PACKS_MAX; i--) {
+	     i > 0 && spare->pack_count < most; i--) {
 		const uint32_t pack = packs->items[i - 1];
 		const int fd = hf_pack_open(store, pack);
 

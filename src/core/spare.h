@@ -24,7 +24,8 @@ struct hf_error;
 /* A larger set is not held in memory at all: reading it would take too long. */
 #define HF_SPARE_SIZE_MAX  ((uint64_t)16 << 20)
 #define HF_SPARE_COUNT_MAX ((size_t)1 << 14)
-/* How many packs are held open: 4 GiB of contents, mostly. */
+/* How many packs are held open: 4 GiB of contents, mostly; less where a process may
+ * have fewer than 1,024 descriptors. */
 #define HF_SPARE_PACKS_MAX ((size_t)64)
 #define HF_SPARE_FDS_MAX   (2 * HF_SPARE_PACKS_MAX)
 

@@ -46,6 +46,9 @@ uint64_t hf_system_hold_signals(void);
 bool hf_system_is_signal_held(uint64_t held);
 void hf_system_release_signals(uint64_t held);
 
+/* How many descriptors this process may have at a time. */
+size_t hf_system_descriptors(void);
+
 /*
  * Zeroed memory that processes forked from now on share with this one; what is
  * never touched costs nothing.

@@ -66,6 +66,16 @@ for end in '' '; kill -9 $PPID; sleep 10'; do	# guard is the command's parent
 	in_memory "cp /bin/sh \"\$p\"; rm \"\$p\"; done; rm -rf \"\$0\"; $damage$end"
 done
 
+# Where descriptors are few the run needs them more.
+rm -rf "$store"
+for i in 1 2 3 4 5 6 7 8; do
+	echo $i >many$i.toml
+	expect 0 "$holdfast" snapshot --store "$store"
+done
+[ "$(ls "$store"/packs/*.zst | wc -l)" = 8 ] || fail 'not 8 packs'
+expect 0 sh -c 'ulimit -n 26; exec "$@"' sh "$holdfast" run --gate off --store "$store" -- true
+rm many*.toml
+
 # One who writes bytes of his own there is not believed.
 in_memory 'printf x >>"$p"; done; echo x >presets.toml'
 [ $count = 11 ] || fail "$count ways tried"

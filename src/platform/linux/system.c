@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -242,6 +243,14 @@ void hf_thread_join(struct hf_thread **thread)
 	if (*thread)
 		(void)pthread_join((*thread)->id, NULL);
 	hf_free_pointee(thread);
+}
+
+size_t hf_system_descriptors(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 :
+						      (size_t)limit.rlim_cur;
 }
 
 int hf_system_share_memory(size_t len, void **ret_memory)
