@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every call of holdfast that changes a file fails, once or from then on: it says so, nothing is lost, and without the
+fault the next command puts all right.
+
+    72-fault-matrix.py HOLDFAST SUPPORT [--all] [--stride N] [CASE...]
+
+The errors take turns from call to call; with --all each is tried at each call.
+"""
+import re
+
+from crash import Wrong, all_is_right, as_it_was, comes_back, dead, main, old_or_new
+
+ERRORS = ("ENOSPC", "EIO", "EDQUOT", "EMFILE", "ENOMEM", "EINTR", "EROFS")
+TEXTS = {"ENOSPC": "No space left on device", "EIO": "Input/output error", "EDQUOT": "Disk quota exceeded",
+         "EMFILE": "Too many open files", "ENOMEM": "(Cannot allocate|out of) memory",
+         "EINTR": "Interrupted system call", "EROFS": "Read-only file system"}
+# Of run: a change was seen; something is a person's to look at; it could not do its job.  Of the others: it failed.
+MAY_FAIL = {"run": (97, 98, 125)}
+FAILS = (3, 98)
+
+
+def says_why(done, deed):
+    """In a line of ours, and not in a crowd of them."""
+    lines = [line for line in done.stderr.splitlines() if re.search(TEXTS[deed.rstrip("+")], line)]
+    if not lines or not all(line.startswith("holdfast: ") for line in lines):
+        raise Wrong("does not say why")
+
+
+def try_case(matrix, case, count, args):
+    name, prepare, words, ends, settling = case
+    # The same calls as in other cases, in another order.
+    if not args.all and name in ("damage ends the run", "restore after death"):
+        return 0
+
+    def judge(deed, place, done, failed):
+        old_or_new(place)
+        status = done.returncode
+        if status not in ends and status not in MAY_FAIL.get(words[0], FAILS):
+            raise Wrong("status %d" % status)
+        if status not in ends and failed:
+            says_why(done, deed)
+        # What ends as ever has done all of it.
+        if status in ends and prepare is not dead and words[0] in ("run", "restore"):
+            as_it_was(place)
+        if status == 0 and words[0] == "snapshot":
+            comes_back(place)
+        all_is_right(place, settling)
+
+    def deeds(number):
+        some = ERRORS if args.all else (ERRORS[number % len(ERRORS)],)
+        # An interrupted call is made again until it is not.
+        return [error + lasting for error in some for lasting in ("", "+") if error + lasting != "EINTR+"]
+
+    return matrix.every(case, deeds, range(1, count + 1, args.stride), judge)
+
+
+main(__doc__, 600, try_case)
