@@ -158,9 +158,9 @@ void hf_journal_beat(const struct hf_journal *journal)
 		(void)!hf_file_touch(journal->fd);
 }
 
-int hf_journal_add_kept(struct hf_journal *journal,
-			const struct hf_entry *replaced, const char *kept_path,
-			const struct hf_entry *put, struct hf_error *err)
+static int add_kept(struct hf_journal *journal, const struct hf_entry *replaced,
+		    const char *kept_path, const struct hf_entry *put,
+		    struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
 	int rc;
@@ -173,10 +173,37 @@ int hf_journal_add_kept(struct hf_journal *journal,
 	rc = hf_buffer_check(&members, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_journal_add(journal, "kept", members.data, err);
+	return hf_journal_add(journal, "kept", members.data, err);
+}
+
+/* It stands there, perhaps not on the disk: nobody may take it for done. */
+static void void_kept(struct hf_journal *journal, const char *path)
+{
+	const struct hf_entry nothing = {
+		.path = path,
+		.rule = "",
+		.xattrs = "",
+	};
+	struct hf_error ignored;
+	const int rc = add_kept(journal, &nothing, "", &nothing, &ignored);
+
+	(void)rc;
+}
+
+int hf_journal_add_kept(struct hf_journal *journal,
+			const struct hf_entry *replaced, const char *kept_path,
+			const struct hf_entry *put, struct hf_error *err)
+{
+	int rc;
+
+	rc = add_kept(journal, replaced, kept_path, put, err);
 	if (rc < 0)
 		return rc;
-	return sync_file(journal, err);
+	rc = sync_file(journal, err);
+	if (rc < 0 && (replaced->stat.kind != HF_KIND_ABSENT ||
+		       put->stat.kind != HF_KIND_ABSENT))
+		void_kept(journal, replaced->path);
+	return rc;
 }
 
 /* -- begin ---------------------------------------------------------------- */
