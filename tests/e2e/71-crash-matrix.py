@@ -3,7 +3,7 @@
 """Holdfast is killed at every call that changes a file, alone or altogether; nothing is lost, and the next command
 puts all right.
 
-    71-crash-matrix.py HOLDFAST SUPPORT [--stride N] [CASE...]
+    71-crash-matrix.py HOLDFAST SUPPORT [--all] [--stride N] [CASE...]
 """
 from crash import all_is_right, as_it_was, main, recorded
 

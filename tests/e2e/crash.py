@@ -188,10 +188,23 @@ def restored(place):
 
 def dead(place):
     """A session of which everything died while it was putting things back."""
-    recorded(place)
-    place.inject("kill-all", 25, RUN_DAMAGE)
-    if not [name for name in os.listdir(os.path.join(place.store, "sessions")) if name.endswith(".open")]:
-        raise Wrong("the session to be settled has ended")
+    for _ in range(3):
+        place.fresh()
+        recorded(place)
+        place.inject("kill-all", 25, RUN_DAMAGE)
+        if [name for name in os.listdir(os.path.join(place.store, "sessions")) if name.endswith(".open")]:
+            return
+    raise Wrong("the session to be settled has ended: %s" % place.calls()[0])
+
+
+def many(place):
+    """More contents than are to be kept; at the eighth snapshot some are dropped."""
+    with open(place.path("holdfast.json"), "w", encoding="utf-8") as file:
+        file.write('{"protect": ["*.toml", "d/"], "retention": {"contents": 2, "days": 0}}\n')
+    for _ in range(7):
+        place.edit()
+        place.must((0,), "snapshot")
+    place.edit()
 
 
 SNAPSHOT = ("snapshot",)
@@ -207,11 +220,17 @@ CASES = (
     ("first run", untouched, RUN_CLEAN, (0,), (RUN_CLEAN,)),
     ("clean run", recorded, RUN_CLEAN, (0,), (RUN_CLEAN,)),
     ("damage put back", recorded, RUN_DAMAGE, (97,), (RUN_CLEAN, RESTORE)),
-    ("damage ends the run", recorded, RUN_STOP, (97,), (RUN_CLEAN, RESTORE)),
     ("damage refused", recorded, RUN_GATE, (97,), (RUN_CLEAN, RESTORE)),
     ("restore", damaged, RESTORE, (0,), (RESTORE,)),
     ("undo", restored, ("undo",), (0,), (RESTORE,)),
     ("status after death", dead, ("status",), (0, 1, 98), (RUN_CLEAN, RESTORE)),
+    ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
+    ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
+)
+
+# With --all: much the same calls as above, in another order.
+MORE = (
+    ("damage ends the run", recorded, RUN_STOP, (97,), (RUN_CLEAN, RESTORE)),
     ("run after death", dead, RUN_CLEAN, (0, 98), (RUN_CLEAN, RESTORE)),
     ("restore after death", dead, RESTORE, (0,), (RUN_CLEAN, RESTORE)),
 )
@@ -273,6 +292,7 @@ def all_is_right(place, settling):
         raise Wrong("nowhere any more: %r" % sorted(lost))
     place.must((0,), "log")
     place.must((0,), "verify")
+    place.must((0,), "verify", "--store")
     place.edit()
     place.must((0,), "snapshot")
     comes_back(place)
@@ -341,12 +361,12 @@ def main(description, least, try_case):
     parser.add_argument("support")
     parser.add_argument("only", nargs="*")
     parser.add_argument("--stride", type=int, default=1)
-    parser.add_argument("--all", action="store_true", help="each failure at each call")
+    parser.add_argument("--all", action="store_true", help="also what is much alike")
     args = parser.parse_intermixed_args()
     total = 0
     with tempfile.TemporaryDirectory(prefix="hf-crash-") as base:
         matrix = Matrix(base)
-        for case in CASES:
+        for case in CASES + (MORE if args.all or args.only else ()):
             if args.only and case[0] not in args.only:
                 continue
             count = matrix.count(case)
