@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Runs beside and inside each other; a run whose processes all died.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/until.sh"
 
 make_project project
 remember project
@@ -48,6 +49,7 @@ die()
 {
 	expect 137 "$holdfast" run --gate "$gate" -- sh -c '
 		guard=$PPID
+		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
 		echo damage >personas.toml
 		'"${1:-}"'
@@ -58,6 +60,8 @@ die()
 		kill -STOP $children
 		# Front last: its end makes guard an orphan, which the kernel wakes.
 		kill -KILL $children $guard $front $$' "$dir"
+	# Guard holds its locks until it is gone, and front may have been faster.
+	until_true '! grep -qs "^State:.*[^Z] (" "/proc/$(cat "$dir/guard")/status"'
 }
 
 # With the gate there is none, and what lives on has nobody who would let it pass.
@@ -73,7 +77,6 @@ echo tried >&9
 END
 	die 'setsid sh "$0/survivor.sh" $guard &
 		until [ -e "$0/survivor.sh.tried" ]; do sleep 0.01; done'
-	. "$top/tests/e2e/until.sh"
 	until_true '[ -s "$dir/survivor.sh.tried" ]'
 	unchanged project
 	expect 0 "$holdfast" run --gate require -- true

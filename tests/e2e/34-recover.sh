@@ -3,6 +3,7 @@
 # All processes of holdfast die in the middle of damage.  Whichever command comes next
 # puts back what is certain, and asks about the rest.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/until.sh"
 
 make_project project
 cd project
@@ -16,12 +17,20 @@ die()
 {
 	expect 137 "$holdfast" run --gate off -- sh -c '
 		guard=$PPID
+		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
 		kill -STOP $front $guard
 		'"$1"'
 		read -r children </proc/$front/task/$front/children
 		kill -STOP $children
 		kill -KILL $children $guard $front $$' "$dir"
+	has_gone
+}
+
+# Guard holds its locks until it is gone, and front may have been faster.
+has_gone()
+{
+	until_true '! grep -qs "^State:.*[^Z] (" "/proc/$(cat "$dir/guard")/status"'
 }
 
 # long_ago: nobody knows who has changed what since.
