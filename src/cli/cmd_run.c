@@ -391,6 +391,8 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 		report_refusal(&watcher, &project, options, &err);
 		return HF_STATUS_FAILURE;
 	}
+	project.on_wait = hf_output_say_waiting;
+	project.wait_context = output;
 	if (options->is_dry_run)
 		return hf_cmd_run_dry(options, &project, output);
 	/* The run around it guards the same files: step aside. */

@@ -163,6 +163,16 @@ void hf_output_mark(struct hf_output *output, const char *word, const char *fmt,
 	va_end(ap);
 }
 
+void hf_output_say_waiting(void *context)
+{
+	struct hf_output *const output = context;
+
+	if (!output->style.is_quiet)
+		hf_output_say(output,
+			      "waiting: another holdfast is at work on this "
+			      "project");
+}
+
 void hf_output_notes(struct hf_output *output, const char *lines)
 {
 	while (lines != NULL && *lines != '\0') {

@@ -29,6 +29,8 @@ int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 				     err);
 	if (rc < 0)
 		return rc;
+	repair->project.on_wait = hf_output_say_waiting;
+	repair->project.wait_context = output;
 	rc = hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
 	return rc < 0 ? hf_command_explain(&repair->project, err) : 0;
 }

@@ -38,8 +38,13 @@ int hf_project_init(struct hf_project *project,
 int hf_project_open_store(struct hf_project *project,
 			  enum hf_store_open_mode mode, struct hf_error *err)
 {
-	return hf_store_open(&project->store, project->store_path,
-			     project->root, project->root_fd, mode, err);
+	const int rc =
+		hf_store_open(&project->store, project->store_path,
+			      project->root, project->root_fd, mode, err);
+
+	project->store.on_wait = project->on_wait;
+	project->store.wait_context = project->wait_context;
+	return rc;
 }
 
 struct hf_scan_options hf_project_scan_options(const struct hf_project *project,

@@ -18,6 +18,9 @@ struct hf_project {
 	char *store_path;	/* where it is or will be */
 	struct hf_store store;	/* open after hf_project_open_store() */
 	struct hf_name named;	/* what the public API last named */
+	/* As in struct hf_store, for the one that is opened. */
+	void (*on_wait)(void *context);
+	void *wait_context;
 };
 
 #define HF_PROJECT_INIT							\

@@ -15,6 +15,9 @@
 #include "core/replace.h"
 #include "core/store_identity.h"
 
+/* How long the lock is waited for in silence. */
+#define PATIENCE_MS 1000u
+
 #define LOCK_NAME "lock"
 
 static const char *const folder_names[HF_STORE_FOLDERS] = {
@@ -320,14 +323,29 @@ void hf_store_close(struct hf_store *store)
 
 /* -- the lock ------------------------------------------------------------- */
 
+/* Whoever waits longer is told for what. */
+static int wait_for_lock(const struct hf_store *store)
+{
+	int rc;
+
+	if (store->on_wait) {
+		rc = hf_lock_wait_for(store->lock_fd, HF_LOCK_EXCLUSIVE,
+				      PATIENCE_MS);
+		if (rc != -EAGAIN)
+			return rc;
+		store->on_wait(store->wait_context);
+	}
+	return hf_lock_wait(store->lock_fd, HF_LOCK_EXCLUSIVE);
+}
+
 int hf_store_lock(struct hf_store *store, bool wait, struct hf_error *err)
 {
 	int rc = prepare_lock(store, err);
 
 	if (rc < 0)
 		return rc;
-	rc = wait ? hf_lock_wait(store->lock_fd, HF_LOCK_EXCLUSIVE) :
-		    hf_lock_try(store->lock_fd, HF_LOCK_EXCLUSIVE);
+	rc = wait ? wait_for_lock(store)
+		  : hf_lock_try(store->lock_fd, HF_LOCK_EXCLUSIVE);
 	if (rc == -EAGAIN)
 		return hf_fail(err, HF_ERR_BUSY,
 			       "the store '%s' is in use by another holdfast",

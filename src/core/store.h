@@ -47,6 +47,10 @@ struct hf_store {
 	int lock_fd;
 	bool can_lock;		/* lock_fd is open for writing */
 	bool is_new;		/* made by this open */
+	/* Called once when the lock is waited for longer than a moment; may be
+	 * NULL. */
+	void (*on_wait)(void *context);
+	void *wait_context;
 };
 
 #define HF_STORE_INIT							\

@@ -15,6 +15,9 @@ enum hf_lock_mode { HF_LOCK_SHARED, HF_LOCK_EXCLUSIVE };
 MUST_CHECK int hf_lock_try(int fd, enum hf_lock_mode mode);
 /* Waits until it is free. */
 MUST_CHECK int hf_lock_wait(int fd, enum hf_lock_mode mode);
+/* The same, but not much longer than this: -EAGAIN then. */
+MUST_CHECK int hf_lock_wait_for(int fd, enum hf_lock_mode mode,
+				unsigned limit_ms);
 void hf_lock_release(int fd);
 
 #endif /* HF_PLATFORM_LOCK_H */

@@ -43,6 +43,19 @@ wait $first || status=$?
 [ $status = 3 ] || fail "the first of two ended with $status"
 unchanged project
 
+# Who waits for another says so, and goes on by itself.
+store=$("$holdfast" store path)
+sh -c 'exec 9<"$1/lock"; flock 9; : >"$2/locked"
+	until [ -e "$2/release" ]; do sleep 0.02; done' sh "$store" "$dir" &
+other=$!
+until_true '[ -e "$dir/locked" ]'
+"$holdfast" run --gate "$gate" -- true 2>"$dir/waiting" &
+waiting=$!
+until_true 'grep -q "^holdfast: waiting: another holdfast is at work" "$dir/waiting"'
+: >"$dir/release"
+wait $waiting || fail 'the one that waited'
+wait $other
+
 # All of its processes die at once: the next run does not take the damage for what
 # is right, and says what to do.
 die()
