@@ -112,7 +112,8 @@ class Place:
         return os.path.join(self.root, name)
 
     def script(self, name, text):
-        with open(os.path.join(self.base, name), "w", encoding="utf-8") as file:
+        """Beside the project."""
+        with open(os.path.join(os.path.dirname(self.root), name), "w", encoding="utf-8") as file:
             file.write(text)
 
     def damage(self):
@@ -152,7 +153,7 @@ class Place:
 
     def landed(self):
         """What a deed of the command has left, whoever took it away since."""
-        with open(os.path.join(self.base, "marks"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(self.root), "marks"), encoding="utf-8") as file:
             return {MARKS[mark] for mark in file.read().split()}
 
 
