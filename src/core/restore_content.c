@@ -125,8 +125,8 @@ static void end(const struct hf_pack_want *want, int result,
 	}
 	if (rc < 0) {
 		hf_file_maker_done(&group->maker);
-		/* The steps wait for the second copy. */
-		if (may_try_again(group->run))
+		/* The steps wait for the second copy, if that may help. */
+		if (result < 0 && may_try_again(group->run))
 			return;
 		fail_from(group, group->leader, rc, err);
 		return;
@@ -208,10 +208,11 @@ static void run_pack(struct hf_restore_run *run, struct hf_step **steps,
 	struct hf_error err;
 	int rc = read_pack(run, steps, count, &err);
 
-	if (rc < 0 && may_try_again(run)) {
+	if (may_try_again(run)) {
 		count = keep_waiting(steps, count);
 		run->is_spare = true;
-		rc = count > 0 ? read_pack(run, steps, count, &err) : 0;
+		if (count > 0)
+			rc = read_pack(run, steps, count, &err);
 		run->is_spare = false;
 	}
 	for (size_t i = 0; i < count; i++) {
