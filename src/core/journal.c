@@ -146,9 +146,10 @@ int hf_journal_sync(struct hf_journal *journal, struct hf_error *err)
 	int rc;
 
 	rc = sync_file(journal, err);
-	if (rc < 0)
-		return rc;
-	return sync_folder(journal->store, &journal->name, err);
+	if (rc == 0)
+		rc = sync_folder(journal->store, &journal->name, err);
+	journal->has_durable_name |= rc == 0;
+	return rc;
 }
 
 void hf_journal_beat(const struct hf_journal *journal)
@@ -199,7 +200,9 @@ int hf_journal_add_kept(struct hf_journal *journal,
 	rc = add_kept(journal, replaced, kept_path, put, err);
 	if (rc < 0)
 		return rc;
-	rc = sync_file(journal, err);
+	/* A short command may be over before anybody has synced the name. */
+	rc = journal->has_durable_name ? sync_file(journal, err) :
+					 hf_journal_sync(journal, err);
 	if (rc < 0 && (replaced->stat.kind != HF_KIND_ABSENT ||
 		       put->stat.kind != HF_KIND_ABSENT))
 		void_kept(journal, replaced->path);

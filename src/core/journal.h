@@ -39,6 +39,7 @@ struct hf_journal {
 	int fd;			/* -1 when not open */
 	const struct hf_store *store;
 	struct hf_name name;
+	bool has_durable_name;	/* synced by this process */
 };
 
 #define HF_JOURNAL_INIT	{ .fd = -1 }
