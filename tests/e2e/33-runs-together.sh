@@ -60,7 +60,9 @@ wait $other
 # is right, and says what to do.
 die()
 {
-	expect 137 "$holdfast" run --gate "$gate" -- sh -c '
+	# In a session of its own: a stopped process in an orphaned group, as that of a CI
+	# job may be, can be a hang-up for all of the group.
+	expect 137 setsid "$holdfast" run --gate "$gate" -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)

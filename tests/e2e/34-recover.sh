@@ -15,7 +15,9 @@ store=$("$holdfast" store path)
 # the death of another; front last, whose end makes guard an orphan.
 die()
 {
-	expect 137 "$holdfast" run --gate off -- sh -c '
+	# In a session of its own: a stopped process in an orphaned group, as that of a CI
+	# job may be, can be a hang-up for all of the group.
+	expect 137 setsid "$holdfast" run --gate off -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)

@@ -100,7 +100,8 @@ class Project:
         """What it says goes to files: what a dead one leaves behind may hold them, and lives until that is settled."""
         streams = [tempfile.TemporaryFile("w+", dir=self.base) for _each in range(2)]
         process = subprocess.Popen([HOLDFAST, words[0], "--store", self.store, *words[1:]], cwd=self.root, env=self.env,
-                                   stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1])
+                                   stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1],
+                                   start_new_session=True)
         process.streams = streams
         return process
 

@@ -62,9 +62,12 @@ class Place:
     # -- commands
 
     def command(self, words, environ=None, before=()):
+        """In a session of its own: where a group of processes is orphaned, as that of a CI job may be, and one in it is
+        stopped, the end of the last that has a parent in another group is a hang-up for all of them."""
         done = subprocess.run([*before, HOLDFAST, words[0], "--store", self.store, *PROTECT, *words[1:]],
                               cwd=self.root, env=environ or self.environ, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT, check=False,
+                              start_new_session=True)
         self.said.append("$ %s -> %d\n%s%s" % (" ".join(words), done.returncode, done.stdout, done.stderr))
         return done
 
