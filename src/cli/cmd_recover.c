@@ -117,8 +117,12 @@ static bool is_named(struct choice *choice, const char *path)
 }
 
 /* Names win over what the rules say; "all" is for what they leave open. */
-static void choose(struct recovering *recovering, struct hf_recovery_work *work)
+static void choose(struct recovering *recovering, struct hf_recovery_work *work,
+		   bool may_choose_all)
 {
+	const bool puts_all = may_choose_all && recovering->put_back.is_all;
+	const bool keeps_all = may_choose_all && recovering->keep_mine.is_all;
+
 	for (size_t i = 0; i < work->count; i++) {
 		struct hf_recovery_item *const item = &work->items[i];
 		const bool is_open = item->decision == HF_RECOVERY_UNDECIDED;
@@ -127,12 +131,13 @@ static void choose(struct recovering *recovering, struct hf_recovery_work *work)
 		if (item->decision == HF_RECOVERY_NOTHING)
 			continue;
 		if (is_named(&recovering->put_back, path) ||
-		    (is_open && recovering->put_back.is_all))
+		    (is_open && puts_all))
 			item->decision = HF_RECOVERY_PUT_BACK;
 		if (is_named(&recovering->keep_mine, path) ||
-		    (is_open && recovering->keep_mine.is_all))
+		    (is_open && keeps_all))
 			item->decision = HF_RECOVERY_LEAVE;
 	}
+	hf_recovery_spare_directories(work);
 }
 
 static int check_used(const struct choice *choice, const char *verb,
@@ -166,9 +171,9 @@ static int check_names(struct recovering *recovering, struct hf_error *err)
 			&repair->project, &repair->dead.items[i],
 			hf_output_progress(repair->output, "comparing"), &work,
 			err);
-		if (rc < 0)
-			return rc;
-		choose(recovering, &work);
+		/* One that cannot be judged has no names to choose. */
+		if (rc == 0)
+			choose(recovering, &work, true);
 	}
 	rc = check_used(&recovering->put_back, "put back", err);
 	return rc < 0 ? rc : check_used(&recovering->keep_mine, "keep", err);
@@ -252,15 +257,14 @@ static int recover_one(struct recovering *recovering,
 	struct hf_recovery_result result = {0};
 	int rc;
 
-	if (hf_recover_is_half_undone(&repair->project, name, err))
+	if (hf_recover_is_half_undone(&repair->project, name, "recover", err))
 		return err->code;
 	rc = hf_recover_look(&repair->project, name,
 			     hf_output_progress(repair->output, "comparing"),
 			     &work, err);
 	if (rc < 0)
 		return rc;
-	if (is_confirmed(recovering, &work))
-		choose(recovering, &work);
+	choose(recovering, &work, is_confirmed(recovering, &work));
 	rc = hf_recover_apply(&repair->project, &work, say_step, recovering,
 			      &result, err);
 	if (rc < 0)

@@ -262,8 +262,11 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 				HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;
-	/* What is not certain is put back below, since a person asks for it. */
-	(void)!hf_cli_repair_recover(&restoring->repair, "restore", err);
+	/* What is not certain, or has nobody to judge it, is put back below, since a
+	 * person asks for it. */
+	rc = hf_cli_repair_recover(&restoring->repair, "restore", err);
+	if (rc < 0 && rc != HF_ERR_UNDECIDED && rc != HF_ERR_CORRUPT)
+		return rc;
 	rc = hf_snapshot_load_typed(&restoring->repair.project.store,
 				    options->from, &restoring->manifest, err);
 	if (rc < 0)

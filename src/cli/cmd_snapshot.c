@@ -103,20 +103,15 @@ static int open_store(struct hf_cli_repair *repair,
 				  HF_STORE_MAKE, err);
 }
 
-/*
- * What a run that died may have damaged is not recorded unseen.  Of a journal that is
- * damaged, and of what was done by hand and did not come to its end, nobody but who
- * records the tree can say more.
- */
 static int recover(struct hf_cli_repair *repair, struct hf_error *err)
 {
-	const int rc = hf_cli_repair_recover(repair, "record", err);
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	const int rc = hf_recover_before_record(&repair->project, &repair->dead,
+						&notes, err);
 
-	for (size_t i = 0; rc < 0 && i < repair->dead.count; i++)
-		if (hf_recover_is_of_a_run(&repair->project,
-					   &repair->dead.items[i]))
-			return rc;
-	return 0;
+	if (!repair->options->is_quiet)
+		hf_output_notes(repair->output, notes.data);
+	return rc;
 }
 
 static int take(struct hf_cli_repair *repair, const struct hf_options *options,

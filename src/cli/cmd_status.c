@@ -85,7 +85,7 @@ static void load_undecided(struct state *state, const char *location)
 		const struct hf_name *const name = &state->dead.items[i];
 		struct hf_error ignored;
 
-		if (!hf_recover_is_half_undone(&state->project, name,
+		if (!hf_recover_is_half_undone(&state->project, name, "go on",
 					       &ignored) &&
 		    hf_recover_show(&state->project, name, NULL, &work,
 				    &ignored) == 0)

@@ -35,7 +35,7 @@ static void begin(void *context)
 	hf_buffer_clear(&findings->incomplete);
 }
 
-static void take_damage(void *context, const struct hf_damage *damage)
+static void take_damage(void *context, const struct hf_store_damage *damage)
 {
 	struct findings *const findings = context;
 	struct hf_buffer *const out = &findings->damaged;

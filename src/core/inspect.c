@@ -42,7 +42,7 @@ void hf_inspect_add_bytes(struct hf_inspect_run *run, uint64_t bytes)
 void hf_inspect_tell(struct hf_inspect_run *run, const char *file,
 		     const char *reason, const char *cost)
 {
-	const struct hf_damage damage = {
+	const struct hf_store_damage damage = {
 		.file = file,
 		.reason = reason,
 		.cost = cost,

@@ -22,7 +22,7 @@ struct hf_error;
 struct hf_progress;
 
 /* One file of the store that is not what it should be. */
-struct hf_damage {
+struct hf_store_damage {
 	const char *file;   /* in the store: "packs/000003.tar.zst" */
 	const char *reason; /* one clause */
 	const char *cost;   /* what is lost with it, and what is not */
@@ -46,7 +46,7 @@ struct hf_inspect_sink {
 	void *context;
 	/* All of it begins anew: what was told before is void. */
 	void (*begin)(void *context);
-	void (*damaged)(void *context, const struct hf_damage *damage);
+	void (*damaged)(void *context, const struct hf_store_damage *damage);
 	void (*incomplete)(void *context, const struct hf_incomplete *snapshot);
 };
 

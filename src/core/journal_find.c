@@ -337,14 +337,36 @@ int hf_journal_find_open(const struct hf_store *store,
 
 /*
  * Append a record behind the last whole one: what a torn line left would make
- * the new one unreadable.
+ * the new one unreadable.  When it fails the journal is as before, its
+ * modification time included, which says until when its run lived.
  */
+static int append_at(int fd, uint64_t good, uint64_t len,
+		     const struct hf_buffer *line)
+{
+	struct hf_stat before;
+	int rc;
+
+	rc = hf_file_stat(fd, &before);
+	if (rc == 0 && good < len)
+		rc = hf_file_truncate(fd, good);
+	if (rc == 0)
+		rc = hf_file_seek(fd, good);
+	if (rc == 0)
+		rc = hf_file_write(fd, line->data, line->len);
+	if (rc == 0)
+		rc = hf_file_sync(fd);
+	if (rc < 0) {
+		(void)!hf_file_truncate(fd, good);
+		(void)!hf_file_set_mtime(fd, before.mtime_ns);
+	}
+	return rc;
+}
+
 static int append(int fd, const struct hf_name *name, const char *kind,
 		  const struct hf_buffer *members, struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
-	size_t good;
 	int rc;
 
 	rc = hf_buffer_check(members, err);
@@ -357,15 +379,9 @@ static int append(int fd, const struct hf_name *name, const char *kind,
 	rc = hf_file_read_all(fd, HF_JOURNAL_SIZE_MAX, &text);
 	if (rc < 0)
 		return fail_journal(err, rc, "read", name);
-	good = hf_journal_good_len(text.data ? text.data : "", text.len);
-
-	rc = hf_file_truncate(fd, good);
-	if (rc == 0)
-		rc = hf_file_seek(fd, good);
-	if (rc == 0)
-		rc = hf_file_write(fd, line.data, line.len);
-	if (rc == 0)
-		rc = hf_file_sync(fd);
+	rc = append_at(
+		fd, hf_journal_good_len(text.data ? text.data : "", text.len),
+		text.len, &line);
 	return rc < 0 ? fail_journal(err, rc, "write", name) : 0;
 }
 

@@ -191,8 +191,8 @@ static bool is_equal(const struct hf_entry *then, const struct hf_entry *now)
 	       strcmp(then->xattrs, now->xattrs) == 0;
 }
 
-static bool is_accepted(const struct hf_dead *dead,
-			const struct hf_delta *delta)
+bool hf_recover_is_accepted(const struct hf_dead *dead,
+			    const struct hf_delta *delta)
 {
 	const char *const path = hf_delta_entry(delta)->path;
 
@@ -251,7 +251,7 @@ enum hf_recovery hf_recover_decide(const struct hf_dead *dead,
 
 	if (delta->change == 0)
 		return HF_RECOVERY_NOTHING;
-	if (is_accepted(dead, delta))
+	if (hf_recover_is_accepted(dead, delta))
 		return HF_RECOVERY_LEAVE;
 	damages = find(dead, hf_delta_entry(delta)->path, &count);
 	if (is_a_persons(damages, count))

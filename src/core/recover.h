@@ -69,6 +69,9 @@ MUST_CHECK int hf_dead_read(const struct hf_session_record *record,
 /* delta: between the session's snapshot and the tree now, which is hashed. */
 enum hf_recovery hf_recover_decide(const struct hf_dead *dead,
 				   const struct hf_delta *delta);
+/* Has a person accepted the entry as it is now? */
+bool hf_recover_is_accepted(const struct hf_dead *dead,
+			    const struct hf_delta *delta);
 /* What the session is known to have left at the path; NULL when not known. */
 const struct hf_entry *hf_recover_left(const struct hf_dead *dead,
 				       const char *path);

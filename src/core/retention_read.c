@@ -81,13 +81,16 @@ static int list_sessions(const struct hf_store *store,
 	return 0;
 }
 
-/* Bytes of the journal; 1 when it has not ended, 0, or 2 when there is none. */
+/*
+ * Bytes of the journal; 1 when it has not ended, 0, or 2 when there is none.
+ * Open first: one that ends in between is found by its other name.
+ */
 static int look_at_journal(const struct hf_store *store,
 			   const struct hf_name *name, uint64_t *bytes,
 			   struct hf_error *err)
 {
-	static const char *const suffixes[] = {HF_JOURNAL_DONE,
-					       HF_JOURNAL_OPEN};
+	static const char *const suffixes[] = {HF_JOURNAL_OPEN,
+					       HF_JOURNAL_DONE};
 	const int folder_fd = store->folder_fd[HF_STORE_SESSIONS];
 	char file_name[HF_JOURNAL_FILE_NAME];
 
@@ -97,7 +100,7 @@ static int look_at_journal(const struct hf_store *store,
 		hf_journal_file_name(name, suffixes[i], file_name);
 		rc = hf_store_size_at(folder_fd, file_name, bytes);
 		if (rc == 0)
-			return i;
+			return i == 0;
 		if (rc != -ENOENT)
 			return fail_look(err, rc, "the journal", name->text);
 	}

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/fail.h"
 #include "base/version.h"
 #include "core/snapshot.h"
+#include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/session.h"
 
@@ -116,14 +118,17 @@ int hf_project_snapshot(hf_project *project, const char **ret_snapshot,
 			struct hf_error *err)
 {
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	struct hf_error own;
 	int rc;
 
 	err = need(err, &own);
 	rc = hf_repair_lock(project, "record", HF_STORE_MAKE, &dead, err);
 	if (rc >= 0)
+		rc = hf_recover_before_record(project, &dead, &notes, err);
+	if (rc >= 0)
 		rc = snapshot_locked(project, err);
-	/* Who records the tree by hand accepts it as it is. */
+	/* Who records the tree by hand accepts what nobody else can judge. */
 	if (rc >= 0)
 		rc = hf_repair_settle(project, &dead, err);
 	hf_store_close(&project->store);
@@ -287,6 +292,7 @@ int hf_project_restore(hf_project *project, const char *snapshot,
 		       struct hf_error *err)
 {
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	struct hf_error own;
 	int rc;
 
@@ -296,6 +302,11 @@ int hf_project_restore(hf_project *project, const char *snapshot,
 		return rc;
 	rc = hf_repair_lock(project, "restore", HF_STORE_MUST_EXIST, &dead,
 			    err);
+	if (rc >= 0)
+		rc = hf_recover_all(project, &dead, "restore", &notes, err);
+	/* What a person asks for is put back, certain or not. */
+	if (rc == HF_ERR_UNDECIDED || rc == HF_ERR_CORRUPT)
+		rc = 0;
 	if (rc >= 0)
 		rc = restore(project, snapshot, paths, result, err);
 	if (rc >= 0 && !paths)

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "core/snapshot.h"
 #include "guard/repair.h"
@@ -51,7 +52,8 @@ bool hf_recover_is_of_a_run(const struct hf_project *project,
 }
 
 bool hf_recover_is_half_undone(const struct hf_project *project,
-			       const struct hf_name *name, struct hf_error *err)
+			       const struct hf_name *name, const char *verb,
+			       struct hf_error *err)
 {
 	cleanup_session_record struct hf_session_record record =
 		HF_SESSION_RECORD_INIT;
@@ -60,8 +62,8 @@ bool hf_recover_is_half_undone(const struct hf_project *project,
 	    strcmp(record.kind, "undo") != 0 || record.kept_count == 0)
 		return false;
 	(void)hf_fail(err, HF_ERR_UNDECIDED,
-		      "undo %" PRIu64 " did not come to its end",
-		      hf_name_number(name));
+		      "cannot %s: undo %" PRIu64 " did not come to its end",
+		      verb, hf_name_number(name));
 	(void)hf_fail_hint(err, "finish it: holdfast undo; put the tree back: "
 				"holdfast restore; keep it as it is: holdfast "
 				"snapshot");
@@ -86,8 +88,72 @@ static int read_session(const struct hf_project *project,
 	return hf_dead_read(&work->record, boot_id, &work->dead, err);
 }
 
-static int judge(struct hf_recovery_work *work, struct hf_error *err)
+static bool is_directory(const struct hf_entry *entry)
 {
+	return entry && entry->stat.kind == HF_KIND_DIRECTORY;
+}
+
+/* Would putting it back take away what lies in it? */
+static bool takes_all(const struct hf_recovery_item *item)
+{
+	return item->decision == HF_RECOVERY_PUT_BACK &&
+	       is_directory(item->delta->after) &&
+	       !is_directory(item->delta->before);
+}
+
+/* Deltas are in the order of trees: what lies in a directory follows it. */
+void hf_recovery_spare_directories(struct hf_recovery_work *work)
+{
+	for (size_t i = 0; i < work->count; i++) {
+		struct hf_recovery_item *const item = &work->items[i];
+		const char *const path = hf_delta_entry(item->delta)->path;
+
+		for (size_t k = i + 1; takes_all(item) && k < work->count;
+		     k++) {
+			const struct hf_recovery_item *const inner =
+				&work->items[k];
+
+			if (!hf_path_is_beneath(
+				    hf_delta_entry(inner->delta)->path, path))
+				break;
+			if (inner->decision == HF_RECOVERY_LEAVE ||
+			    inner->decision == HF_RECOVERY_UNDECIDED)
+				item->decision = inner->decision;
+		}
+	}
+}
+
+/*
+ * What was done by hand went back to some snapshot; what has been recorded
+ * since is nobody's damage.
+ */
+static bool is_recorded_since(const struct hf_manifest *newest,
+			      const struct hf_delta *delta)
+{
+	const struct hf_entry *const entry =
+		hf_tree_find(&newest->tree, hf_delta_entry(delta)->path);
+
+	return hf_compare_entry(entry, delta->after) == 0;
+}
+
+static int load_newest(const struct hf_project *project,
+		       const struct hf_recovery_work *work,
+		       struct hf_manifest *ret_newest, struct hf_error *err)
+{
+	return work->dead.is_run ? 0
+				 : hf_snapshot_load_newest(&project->store,
+							   ret_newest, err);
+}
+
+static int judge(const struct hf_project *project,
+		 struct hf_recovery_work *work, struct hf_error *err)
+{
+	cleanup_manifest struct hf_manifest newest = HF_MANIFEST_INIT;
+	int rc;
+
+	rc = load_newest(project, work, &newest, err);
+	if (rc < 0)
+		return rc;
 	work->items = calloc(work->deltas.count + 1, sizeof(*work->items));
 	if (!work->items)
 		return hf_fail_memory(err);
@@ -97,12 +163,14 @@ static int judge(struct hf_recovery_work *work, struct hf_error *err)
 
 		work->items[i] = (struct hf_recovery_item){.delta = delta};
 		if (entry->role == HF_ROLE_ALLOWED ||
-		    entry->role == HF_ROLE_SIDE_CACHE)
+		    entry->role == HF_ROLE_SIDE_CACHE ||
+		    (!work->dead.is_run && is_recorded_since(&newest, delta)))
 			continue;
 		work->items[i].left = hf_recover_left(&work->dead, entry->path);
 		work->items[i].decision = hf_recover_decide(&work->dead, delta);
 	}
 	work->count = work->deltas.count;
+	hf_recovery_spare_directories(work);
 	return 0;
 }
 
@@ -131,7 +199,7 @@ static int compare(const struct hf_project *project,
 		return hf_fail_hint(err, "make it readable, then: holdfast "
 					 "recover");
 	}
-	return judge(work, err);
+	return judge(project, work, err);
 }
 
 int hf_recover_show(const struct hf_project *project,
@@ -250,7 +318,8 @@ static int accept_left(const struct hf_project *project,
 		struct hf_entry gone = *hf_delta_entry(delta);
 		int rc;
 
-		if (work->items[i].decision != HF_RECOVERY_LEAVE)
+		if (work->items[i].decision != HF_RECOVERY_LEAVE ||
+		    hf_recover_is_accepted(&work->dead, delta))
 			continue;
 		gone.stat = (struct hf_stat){.kind = HF_KIND_ABSENT};
 		gone.has_hash = false;
@@ -376,7 +445,7 @@ static int recover_one(struct hf_project *project, const struct hf_name *name,
 	struct hf_recovery_result result = {0};
 	int rc;
 
-	if (hf_recover_is_half_undone(project, name, err))
+	if (hf_recover_is_half_undone(project, name, verb, err))
 		return err->code;
 	rc = hf_recover_look(project, name, NULL, &work, err);
 	if (rc < 0)
@@ -417,4 +486,15 @@ int hf_recover_all(struct hf_project *project, struct hf_names *dead,
 	}
 	dead->count = left;
 	return first;
+}
+
+int hf_recover_before_record(struct hf_project *project, struct hf_names *dead,
+			     struct hf_buffer *notes, struct hf_error *err)
+{
+	const int rc = hf_recover_all(project, dead, "record", notes, err);
+
+	for (size_t i = 0; rc < 0 && i < dead->count; i++)
+		if (hf_recover_is_of_a_run(project, &dead->items[i]))
+			return rc;
+	return 0;
 }

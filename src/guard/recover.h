@@ -62,6 +62,12 @@ MUST_CHECK int hf_recover_show(const struct hf_project *project,
 			       struct hf_recovery_work *ret_work,
 			       struct hf_error *err);
 
+/*
+ * After decisions were changed: a directory that would be moved away or
+ * replaced stays, when something in it is left or undecided.
+ */
+void hf_recovery_spare_directories(struct hf_recovery_work *work);
+
 /* Items with that decision. */
 size_t hf_recovery_count(const struct hf_recovery_work *work,
 			 enum hf_recovery decision);
@@ -96,15 +102,25 @@ MUST_CHECK int hf_recover_all(struct hf_project *project,
 			      struct hf_names *dead, const char *verb,
 			      struct hf_buffer *notes, struct hf_error *err);
 
+/*
+ * Before the tree is recorded by hand: the same, but what was done by hand and
+ * did not come to its end, and a session whose journal is damaged, is for
+ * whoever records the tree to accept.
+ */
+MUST_CHECK int hf_recover_before_record(struct hf_project *project,
+					struct hf_names *dead,
+					struct hf_buffer *notes,
+					struct hf_error *err);
 /* Is it of a run, by a journal that can be read? */
 bool hf_recover_is_of_a_run(const struct hf_project *project,
 			    const struct hf_name *name);
 /*
- * Is it an undo that did not come to its end?  What that was to bring about stands
- * in no snapshot: *err says so and what to type, code HF_ERR_UNDECIDED.
+ * Is it an undo that did not come to its end?  What that was to bring about
+ * stands in no snapshot: *err says so and what to type, code HF_ERR_UNDECIDED.
+ * verb is for that message.
  */
 bool hf_recover_is_half_undone(const struct hf_project *project,
-			       const struct hf_name *name,
+			       const struct hf_name *name, const char *verb,
 			       struct hf_error *err);
 
 #endif /* HF_GUARD_RECOVER_H */

@@ -13,17 +13,23 @@
 #include "core/json.h"
 #include "guard/run.h"
 
-/* A change by the command of that session, that landed. */
+/*
+ * A change by the command of that session, that landed.  Two runs behind gates
+ * may each take a third one's change for the other's: of those the earlier
+ * keeps it.
+ */
 static bool is_of_path(const hf_json_value *record, const char *path,
-		       struct hf_arena *arena)
+		       bool is_earlier, struct hf_arena *arena)
 {
 	bool has_landed = false;
 	bool is_outside = false;
+	bool is_gated = false;
 	const char *name;
 
 	(void)hf_json_bool(hf_json_get(record, "landed"), &has_landed);
 	(void)hf_json_bool(hf_json_get(record, "outside"), &is_outside);
-	return has_landed && !is_outside &&
+	(void)hf_json_bool(hf_json_get(record, "gated"), &is_gated);
+	return has_landed && !is_outside && (!is_gated || is_earlier) &&
 	       hf_text_decode(hf_json_get(record, "path"),
 			      hf_json_get(record, "path_bytes"), arena,
 			      &name) == 0 &&
@@ -48,6 +54,8 @@ static bool has_changed(const struct hf_run *run, const struct hf_name *session,
 {
 	cleanup_session_record struct hf_session_record record =
 		HF_SESSION_RECORD_INIT;
+	const bool is_earlier =
+		hf_name_number(session) < hf_name_number(&run->session.name);
 	struct hf_error ignored;
 	const char *line;
 
@@ -61,7 +69,8 @@ static bool has_changed(const struct hf_run *run, const struct hf_name *session,
 		cleanup_json struct hf_json *json = NULL;
 
 		if (hf_json_parse_line(line, len, &json, &ignored) == 0 &&
-		    is_of_path(hf_json_root(json), path, &record.arena))
+		    is_of_path(hf_json_root(json), path, is_earlier,
+			       &record.arena))
 			return true;
 		line = end ? end + 1 : NULL;
 	}

@@ -65,6 +65,13 @@ static void encode(const struct hf_violation *violation, struct hf_buffer *text)
 	}
 }
 
+/* What a run behind a gate says is its command's may be somebody else's. */
+static void add_gated(const struct hf_run *run, struct hf_buffer *text)
+{
+	if (run->session.gate == HF_LAYER_ON)
+		hf_buffer_add_text(text, ",\"gated\":true");
+}
+
 int hf_run_write_journal(struct hf_run *run,
 			 const struct hf_violation *violation,
 			 struct hf_error *err)
@@ -75,6 +82,7 @@ int hf_run_write_journal(struct hf_run *run,
 	if (run->journal.fd < 0)
 		return 0;
 	encode(violation, &text);
+	add_gated(run, &text);
 	rc = hf_buffer_check(&text, err);
 	if (rc < 0)
 		return rc;

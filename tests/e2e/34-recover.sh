@@ -136,3 +136,23 @@ expect 0 "$holdfast" restore
 unchanged project
 expect 0 "$holdfast" recover
 said 'nothing to recover'
+
+# A directory that the run made stays when something in it is kept.
+mkdir conf
+echo kept >conf/a.toml
+expect 0 "$holdfast" run --protect 'conf/**' -- true
+expect 137 setsid "$holdfast" run --protect 'conf/**' --gate off -- sh -c '
+	guard=$PPID
+	echo $guard >$0/guard
+	front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
+	kill -STOP $front $guard
+	mkdir conf/new
+	echo mine >conf/new/x.toml
+	echo damage >conf/a.toml
+	read -r children </proc/$front/task/$front/children
+	kill -STOP $children
+	kill -KILL $children $guard $front $$' "$dir"
+has_gone
+expect 0 "$holdfast" recover --protect 'conf/**' --keep-mine conf/new/x.toml
+[ "$(cat conf/new/x.toml conf/a.toml)" = "$(printf 'mine\nkept')" ] ||
+	fail 'what was kept went with its directory'

@@ -89,7 +89,8 @@ class Place:
         return found
 
     def holdfast(self, *words):
-        done = subprocess.run([HOLDFAST, *words], cwd=self.root, env=self.env, stdin=subprocess.DEVNULL, start_new_session=True,
+        done = subprocess.run([HOLDFAST, *words], cwd=self.root, env=self.env, stdin=subprocess.DEVNULL,
+                              start_new_session=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="backslashreplace",
                               timeout=60, check=False)
         done.words = " ".join(words)

@@ -138,7 +138,7 @@ static void ignore_begin(void *context)
 	(void)context;
 }
 
-static void ignore_damage(void *context, const struct hf_damage *damage)
+static void ignore_damage(void *context, const struct hf_store_damage *damage)
 {
 	(void)context;
 	assert(damage->file[0] != '\0' && damage->reason[0] != '\0');

@@ -200,15 +200,24 @@ static void answer_all(void *argument)
 
 /*
  * What we have open; our standard descriptors lead to /dev/null.  Descriptors
- * are given out from the lowest, and what was inherited is closed: they are
- * few.
+ * are given out from the lowest, and what was inherited is closed: where a
+ * number of them are free in a row there are no more.
  */
 static void note_own(struct gate *gate)
 {
-	for (int fd = 0; fd < GATE_OWN_MAX; fd++) {
+	int free_count = 0;
+
+	for (int fd = 0;
+	     gate->own_count < GATE_OWN_MAX && free_count < GATE_OWN_GAP;
+	     fd++) {
 		struct stat found;
 
-		if (fstat(fd, &found) == 0 && !S_ISDIR(found.st_mode))
+		if (fstat(fd, &found) < 0) {
+			free_count++;
+			continue;
+		}
+		free_count = 0;
+		if (!S_ISDIR(found.st_mode))
 			gate->own[gate->own_count++] =
 				(struct hf_gate_identity){
 					.dev = found.st_dev,

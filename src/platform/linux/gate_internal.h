@@ -28,7 +28,8 @@
 
 /* Room for "TID/fd/NUMBER/" in front of a path. */
 #define GATE_LEAD_MAX	48
-#define GATE_OWN_MAX	64
+#define GATE_OWN_MAX	512
+#define GATE_OWN_GAP	16
 #define GATE_COPIES_MAX	256
 
 /* See gate_calls.h. */

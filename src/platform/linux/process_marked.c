@@ -120,8 +120,14 @@ static int end_all(const char *const *variables, uint64_t since,
 		if (sscanf(name, "%d", &pid) != 1 || pid <= 1)
 			continue;
 		pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (pid_fd < 0 && errno == ESRCH)
+			continue;
+		if (pid_fd < 0) {
+			rc = -errno;
+			break;
+		}
 		/* Looked at behind its descriptor: it is this one. */
-		if (pid_fd < 0 || !is_marked(pid, variables, since))
+		if (!is_marked(pid, variables, since))
 			continue;
 		if (end_process(pid_fd) > 0)
 			++*ret_ended;
@@ -145,7 +151,10 @@ int hf_process_end_marked(const char *const *variables, int64_t since_boot_ns,
 		if (rc < 0)
 			return rc;
 		*ret_ended += ended;
-		if (ended == 0 || looks == LOOKS_MAX)
+		if (ended == 0)
 			return left;
+		/* It forks faster than we look. */
+		if (looks == LOOKS_MAX)
+			return left + (int)ended;
 	}
 }
