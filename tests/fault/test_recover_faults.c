@@ -210,6 +210,7 @@ Test(recover_faults, fail)
 		.run = settle,
 		.check = check,
 		.may_ignore = may_ignore,
+		.is_long = true,
 	};
 
 	fault_loop(&fault_case, POINTS_MIN);

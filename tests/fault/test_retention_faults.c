@@ -288,6 +288,7 @@ Test(retention_faults, every_call_fails)
 		.run = apply,
 		.check = check,
 		.may_ignore = is_about_us,
+		.is_long = true,
 	};
 
 	fault_loop(&fault_case, 100);

@@ -10,6 +10,12 @@
 #include "support/check.h"
 #include "support/fault.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
 static const int errors[] = {ENOSPC, EIO, EACCES, EINTR, EMFILE};
 
 static bool may_ignore(const struct fault_case *fault_case)
@@ -46,7 +52,10 @@ static bool run_once(const struct fault_case *fault_case, unsigned n, int error,
 
 void fault_loop(const struct fault_case *fault_case, unsigned points_min)
 {
-	for (size_t e = 0; e < 2 * sizeof(errors) / sizeof(errors[0]); e++) {
+	const size_t step = fault_case->is_long && IS_SANITIZED ? 3 : 1;
+
+	for (size_t e = 0; e < 2 * sizeof(errors) / sizeof(errors[0]);
+	     e += step) {
 		const bool is_persistent = e % 2 == 1;
 		unsigned n = 1;
 

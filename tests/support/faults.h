@@ -21,6 +21,9 @@ struct fault_case {
 	 * its failed?  NULL for no.
 	 */
 	bool (*may_ignore)(const char *call);
+	/* Under a sanitizer, which takes several times as long, some of the errors
+	 * are enough: each at every call, once or for good. */
+	bool is_long;
 };
 
 /*
