@@ -79,28 +79,34 @@ run_ctest()
 	rm -f "$work/junit.xml"
 }
 
-# run_scenarios GATE [ARGUMENT...]: in a place that every user can reach.  Behind the
-# gate v43 ends with its first move and cannot name the file of the second one:
+# begin_scenarios LOG GATE [ARGUMENT...]: in a place that every user can reach.  Behind
+# the gate v43 ends with its first move and cannot name the file of the second one:
 # tests/e2e/41-three-way-swap.sh demands what it does there.
-run_scenarios()
+begin_scenarios()
 {
-	gate=$1
-	shift
-	say "scenarios --gate $gate $*"
+	log=$work/$1
+	gate=$2
+	shift 2
 	ids=
 	[ "$gate" = off ] || ids=$(sed '1d; s/\t.*//; /^v43$/d' "$work/scenarios/manifest.tsv")
 	# shellcheck disable=SC2086	# words are wanted
 	"$python" "$work/scenarios/check.py" --gate "$gate" --verbose \
-		--holdfast "$work/holdfast" "$@" "$work/scenarios" $ids >"$work/log" 2>&1
-	cat "$work/log"
-	result=$(sed -n 's/^\([0-9]*\) wrong of \([0-9]*\)$/\1 \2/p' "$work/log")
+		--holdfast "$work/holdfast" "$@" "$work/scenarios" $ids >"$log" 2>&1 &
+}
+
+# end_scenarios LOG WHAT: when they have ended.
+end_scenarios()
+{
+	say "scenarios $2"
+	cat "$work/$1"
+	result=$(sed -n 's/^\([0-9]*\) wrong of \([0-9]*\)$/\1 \2/p' "$work/$1")
 	if [ -z "$result" ]; then
-		complain 1 "scenarios --gate $gate $*: did not run"
+		complain 1 "scenarios $2: did not run"
 		return
 	fi
 	wrong=${result% *}
 	passed=$((passed + ${result#* } - wrong))
-	[ "$wrong" = 0 ] || complain "$wrong" "scenarios --gate $gate $*: $wrong wrong"
+	[ "$wrong" = 0 ] || complain "$wrong" "scenarios $2: $wrong wrong"
 }
 
 work=$(mktemp -d /tmp/hf-run-XXXXXX) || exit 1
@@ -125,10 +131,11 @@ if build release; then
 	cp .build/release/src/holdfast "$work/holdfast"
 	cp -R tests/scenarios "$work/scenarios"
 	for gate in off require; do
-		run_scenarios $gate
-		if [ "$(id -u)" = 0 ]; then
-			run_scenarios $gate --user 1000
-		fi
+		begin_scenarios root $gate
+		[ "$(id -u)" != 0 ] || begin_scenarios user $gate --user 1000
+		wait
+		end_scenarios root "--gate $gate"
+		[ "$(id -u)" != 0 ] || end_scenarios user "--gate $gate --user 1000"
 	done
 
 	say 'demo'
