@@ -61,8 +61,7 @@ run_ctest()
 	preset=$1
 	shift
 	say "test $preset"
-	# Many wait for something most of the time.
-	ctest --test-dir ".build/$preset" -j $((jobs + 1)) --output-on-failure \
+	ctest --test-dir ".build/$preset" -j "$jobs" --output-on-failure \
 		--no-tests=error --output-junit "$work/junit.xml" "$@"
 	if [ ! -s "$work/junit.xml" ]; then
 		complain 1 "ctest of $preset did not run"
