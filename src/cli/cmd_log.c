@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/sessions.h"
 #include "core/entry_text.h"
+#include "core/sealed.h"
 #include "report/json.h"
 
 /* Both kinds of name, walked from the new end. */
@@ -115,20 +116,20 @@ static void add_record(const char *line, size_t len, struct hf_buffer *out)
 }
 
 /* The records of the journal: a JSON object a line. */
-static void add_violations(const char *lines, struct hf_buffer *out)
+static void add_violations(const char *text, struct hf_buffer *out)
 {
+	struct hf_lines lines = hf_lines_of(text);
 	const char *separator = "";
+	const char *line;
+	size_t len;
 
 	hf_buffer_add_text(out, "[");
-	while (lines != NULL && lines[0] != '\0') {
-		const size_t len = strcspn(lines, "\n");
-
-		if (len > 0) {
-			hf_buffer_add_text(out, separator);
-			add_record(lines, len, out);
-			separator = ", ";
-		}
-		lines += len + (lines[len] == '\n' ? 1 : 0);
+	while (hf_lines_next(&lines, &line, &len)) {
+		if (len == 0)
+			continue;
+		hf_buffer_add_text(out, separator);
+		add_record(line, len, out);
+		separator = ", ";
 	}
 	hf_buffer_add_text(out, "]");
 }

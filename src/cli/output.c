@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/sealed.h"
 #include "platform/system.h"
 #include "platform/terminal.h"
 
@@ -173,15 +174,14 @@ void hf_output_say_waiting(void *context)
 			      "project");
 }
 
-void hf_output_notes(struct hf_output *output, const char *lines)
+void hf_output_notes(struct hf_output *output, const char *text)
 {
-	while (lines != NULL && *lines != '\0') {
-		const size_t len = strcspn(lines, "\n");
+	struct hf_lines lines = hf_lines_of(text);
+	const char *line;
+	size_t len;
 
-		hf_output_mark(output, "note", "%.*s", (int)len, lines);
-		lines += len;
-		lines += *lines == '\n';
-	}
+	while (hf_lines_next(&lines, &line, &len))
+		hf_output_mark(output, "note", "%.*s", (int)len, line);
 }
 
 void hf_output_error(struct hf_output *output, const struct hf_error *err)

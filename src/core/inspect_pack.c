@@ -277,34 +277,16 @@ static int inspect_pack(struct hf_inspect_run *run, uint32_t pack,
 }
 
 /* Those that are there, and those that a manifest refers to. */
-static int list_packs(struct hf_inspect_run *run, struct hf_packs *packs,
+static int list_packs(const struct hf_inspect_run *run, struct hf_packs *packs,
 		      struct hf_error *err)
 {
-	cleanup_directory struct hf_directory *directory = NULL;
-	const char *name;
-	enum hf_kind kind;
-	uint32_t pack;
-	int rc = 0;
-
 	for (size_t i = 0; i < run->refs.count; i++)
 		if (hf_packs_add(packs, run->refs.items[i].location.pack, err) <
 		    0)
 			return err->code;
-	if (!hf_inspect_has(run, HF_STORE_PACKS))
-		return 0;
-	rc = hf_directory_open(run->store->folder_fd[HF_STORE_PACKS],
-			       &directory);
-	while (rc >= 0) {
-		rc = hf_directory_next(directory, &name, &kind);
-		if (rc <= 0)
-			break;
-		if (hf_pack_name_parse(name, HF_PACK_SUFFIX, &pack) &&
-		    hf_packs_add(packs, pack, err) < 0)
-			return err->code;
-	}
-	return rc < 0 ? hf_fail_system(err, rc, "cannot list the packs of '%s'",
-				       HF_QUOTE(run->store->path))
-		      : 0;
+	return hf_inspect_has(run, HF_STORE_PACKS) ?
+		       hf_packs_add_there(packs, run->store, err) :
+		       0;
 }
 
 int hf_inspect_packs(struct hf_inspect_run *run, struct hf_error *err)

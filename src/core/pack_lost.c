@@ -64,6 +64,29 @@ int hf_packs_add(struct hf_packs *packs, uint32_t number, struct hf_error *err)
 	return 0;
 }
 
+int hf_packs_add_there(struct hf_packs *packs, const struct hf_store *store,
+		       struct hf_error *err)
+{
+	cleanup_directory struct hf_directory *directory = NULL;
+	const char *name;
+	enum hf_kind kind;
+	uint32_t pack;
+	int rc;
+
+	rc = hf_directory_open(store->folder_fd[HF_STORE_PACKS], &directory);
+	while (rc >= 0) {
+		rc = hf_directory_next(directory, &name, &kind);
+		if (rc <= 0)
+			break;
+		if (hf_pack_name_parse(name, HF_PACK_SUFFIX, &pack) &&
+		    hf_packs_add(packs, pack, err) < 0)
+			return err->code;
+	}
+	return rc < 0 ? hf_fail_system(err, rc, "cannot list the packs of '%s'",
+				       HF_QUOTE(store->path))
+		      : 0;
+}
+
 int hf_packs_add_tree(struct hf_packs *packs, const struct hf_tree *tree,
 		      struct hf_error *err)
 {

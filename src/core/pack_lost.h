@@ -29,6 +29,10 @@ void hf_packs_done(struct hf_packs *packs);
 
 MUST_CHECK int hf_packs_add(struct hf_packs *packs, uint32_t number,
 			    struct hf_error *err);
+/* Those that are in the store, whole or not. */
+MUST_CHECK int hf_packs_add_there(struct hf_packs *packs,
+				  const struct hf_store *store,
+				  struct hf_error *err);
 /* Those that a tree refers to. */
 MUST_CHECK int hf_packs_add_tree(struct hf_packs *packs,
 				 const struct hf_tree *tree,

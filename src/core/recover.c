@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "core/entry_text.h"
+#include "core/sealed.h"
 
 void hf_dead_done(struct hf_dead *dead)
 {
@@ -105,14 +106,15 @@ static int add_violation(struct hf_dead *dead, size_t *capacity,
 static int add_violations(struct hf_dead *dead, size_t *capacity,
 			  const char *lines, struct hf_error *err)
 {
-	while (lines && *lines) {
-		const char *const end = strchr(lines, '\n');
-		const size_t len = end ? (size_t)(end - lines) : strlen(lines);
-		const int rc = add_violation(dead, capacity, lines, len, err);
+	struct hf_lines at = hf_lines_of(lines);
+	const char *line;
+	size_t len;
+
+	while (hf_lines_next(&at, &line, &len)) {
+		const int rc = add_violation(dead, capacity, line, len, err);
 
 		if (rc < 0)
 			return rc;
-		lines = end ? end + 1 : NULL;
 	}
 	return 0;
 }

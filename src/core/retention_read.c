@@ -283,29 +283,6 @@ static int read_snapshots(struct reading *reading, struct hf_error *err)
 /* -- packs -------------------------------------------------------------------
  */
 
-static int list_packs(const struct hf_store *store, struct hf_packs *packs,
-		      struct hf_error *err)
-{
-	cleanup_directory struct hf_directory *directory = NULL;
-	const char *name;
-	enum hf_kind kind;
-	uint32_t pack;
-	int rc;
-
-	rc = hf_directory_open(store->folder_fd[HF_STORE_PACKS], &directory);
-	while (rc >= 0) {
-		rc = hf_directory_next(directory, &name, &kind);
-		if (rc <= 0)
-			break;
-		if (hf_pack_name_parse(name, HF_PACK_SUFFIX, &pack) &&
-		    hf_packs_add(packs, pack, err) < 0)
-			return err->code;
-	}
-	return rc < 0 ? hf_fail_system(err, rc, "cannot list the packs of '%s'",
-				       HF_QUOTE(store->path))
-		      : 0;
-}
-
 static int look_at_pack(const struct hf_store *store, uint32_t number,
 			struct hf_retention_pack *ret_pack,
 			struct hf_error *err)
@@ -338,7 +315,7 @@ static int read_packs(struct reading *reading, struct hf_error *err)
 	cleanup_packs struct hf_packs packs = HF_PACKS_INIT;
 	int rc;
 
-	rc = list_packs(reading->store, &packs, err);
+	rc = hf_packs_add_there(&packs, reading->store, err);
 	if (rc < 0)
 		return rc;
 	view->packs = calloc(packs.count + 1, sizeof(*view->packs));

@@ -90,6 +90,14 @@ int hf_sealed_check(const char *label, const char *data, size_t len,
 	return 0;
 }
 
+struct hf_lines hf_lines_of(const char *text)
+{
+	return (struct hf_lines){
+		.next = text,
+		.end = text ? text + strlen(text) : NULL,
+	};
+}
+
 bool hf_lines_next(struct hf_lines *lines, const char **ret_line,
 		   size_t *ret_len)
 {

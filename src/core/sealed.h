@@ -35,6 +35,8 @@ MUST_CHECK int hf_sealed_check(const char *label, const char *data, size_t len,
 			       const char *key, struct hf_lines *ret_lines,
 			       size_t *ret_count, struct hf_error *err);
 
+/* Of a whole text, which may be NULL. */
+struct hf_lines hf_lines_of(const char *text);
 /* The next line without its newline; false at the end. */
 bool hf_lines_next(struct hf_lines *lines, const char **ret_line,
 		   size_t *ret_len);

@@ -4,33 +4,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "core/pack_name.h"
 #include "core/snapshot.h"
-
-/* The packs that are there, whole or not. */
-static int list_packs(const struct hf_store *store, struct hf_packs *packs,
-		      struct hf_error *err)
-{
-	cleanup_directory struct hf_directory *directory = NULL;
-	const char *name;
-	enum hf_kind kind;
-	uint32_t pack;
-	int rc;
-
-	rc = hf_directory_open(store->folder_fd[HF_STORE_PACKS], &directory);
-	while (rc >= 0) {
-		rc = hf_directory_next(directory, &name, &kind);
-		if (rc <= 0)
-			break;
-		if (hf_pack_name_parse(name, HF_PACK_SUFFIX, &pack) &&
-		    hf_packs_add(packs, pack, err) < 0)
-			return err->code;
-	}
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot list the packs of '%s'",
-				      HF_QUOTE(store->path));
-	return 0;
-}
 
 /* Has every number up to the last a pack that is whole? */
 static int are_all_whole(const struct hf_store *store,
@@ -41,7 +15,7 @@ static int are_all_whole(const struct hf_store *store,
 	uint32_t last;
 	int rc;
 
-	rc = list_packs(store, &there, err);
+	rc = hf_packs_add_there(&there, store, err);
 	if (rc == 0)
 		rc = hf_packs_add_tree(&needed, newest, err);
 	if (rc < 0)

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "core/json.h"
+#include "core/sealed.h"
 #include "guard/run.h"
 
 /*
@@ -57,22 +58,22 @@ static bool has_changed(const struct hf_run *run, const struct hf_name *session,
 	const bool is_earlier =
 		hf_name_number(session) < hf_name_number(&run->session.name);
 	struct hf_error ignored;
+	struct hf_lines lines;
 	const char *line;
+	size_t len;
 
 	if (hf_journal_read(&run->project->store, session, &record, &ignored) <
 		    0 ||
 	    !is_beside(run, &record))
 		return false;
-	for (line = record.violation_lines; line && *line;) {
-		const char *const end = strchr(line, '\n');
-		const size_t len = end ? (size_t)(end - line) : strlen(line);
+	lines = hf_lines_of(record.violation_lines);
+	while (hf_lines_next(&lines, &line, &len)) {
 		cleanup_json struct hf_json *json = NULL;
 
 		if (hf_json_parse_line(line, len, &json, &ignored) == 0 &&
 		    is_of_path(hf_json_root(json), path, is_earlier,
 			       &record.arena))
 			return true;
-		line = end ? end + 1 : NULL;
 	}
 	return false;
 }

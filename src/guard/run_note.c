@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "core/entry_text.h"
 #include "core/scan_side.h"
+#include "core/sealed.h"
 #include "guard/run.h"
 #include "platform/system.h"
 
@@ -345,19 +346,19 @@ void hf_run_adopt(struct hf_run *run)
 	cleanup_session_record struct hf_session_record record =
 		HF_SESSION_RECORD_INIT;
 	struct hf_error ignored = {0};
+	struct hf_lines lines;
 	const char *line;
+	size_t len;
 
 	if (hf_journal_read(&run->project->store, &run->journal.name, &record,
 			    &ignored) < 0)
 		return;
-	for (line = record.violation_lines; line && *line;) {
-		const char *const end = strchr(line, '\n');
-		const size_t len = end ? (size_t)(end - line) : strlen(line);
+	lines = hf_lines_of(record.violation_lines);
+	while (hf_lines_next(&lines, &line, &len)) {
 		cleanup_json struct hf_json *json = NULL;
 
 		if (hf_json_parse_line(line, len, &json, &ignored) == 0)
 			adopt(run, hf_json_root(json));
-		line = end ? end + 1 : NULL;
 	}
 	for (size_t i = 0; i < record.kept_count; i++)
 		adopt_kept(run, &record.kept[i]);
