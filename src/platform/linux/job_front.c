@@ -16,28 +16,45 @@
 /* When the command has run this long, slow work may begin. */
 #define MOMENT_MS 5
 
-/* How long the canary may take to say that it got the same signal. */
-#define CANARY_WAIT_MS 20
+/* How long the canary may take to answer: it may be stopped. */
+#define CANARY_WAIT_MS 500
 
-/* Did the canary get this signal as well? */
-static bool was_for_the_group(const struct hf_job *job,
-			      const struct signalfd_siginfo *info)
+/* What the canary has got so far, into canary_saw. */
+static void ask_canary(struct hf_job *job)
 {
 	struct pollfd fd = {.fd = job->canary_fd, .events = POLLIN};
+	int seen[2];
+
+	job->asked++;
+	if (send(job->canary_fd, &job->asked, sizeof(job->asked),
+		 MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;
+	while (poll(&fd, 1, CANARY_WAIT_MS) > 0) {
+		if (recv(job->canary_fd, seen, sizeof(seen), 0) !=
+			    (ssize_t)sizeof(seen) ||
+		    (seen[0] == 0 && seen[1] == job->asked))
+			return;
+		if (seen[0] > 0 && seen[0] < NSIG)
+			job->canary_saw[seen[0]] = seen[1] + 1;
+	}
+}
+
+/*
+ * Did the canary get this signal as well?  The kernel sends to a whole group
+ * before any of it can answer.
+ */
+static bool was_for_the_group(struct hf_job *job,
+			      const struct signalfd_siginfo *info)
+{
+	pid_t *const saw = &job->canary_saw[info->ssi_signo % NSIG];
 
 	if (job->canary_fd < 0)
 		return false;
-	while (poll(&fd, 1, CANARY_WAIT_MS) > 0) {
-		int seen[2];
-
-		if (recv(job->canary_fd, seen, sizeof(seen), 0) !=
-		    (ssize_t)sizeof(seen))
-			return false;
-		if (seen[0] == (int)info->ssi_signo &&
-		    seen[1] == (int)info->ssi_pid)
-			return true;
-	}
-	return false;
+	ask_canary(job);
+	if (*saw != (pid_t)info->ssi_pid + 1)
+		return false;
+	*saw = 0;
+	return true;
 }
 
 static void tell_guard(const struct hf_job *job, enum hf_message_kind kind,
@@ -62,8 +79,7 @@ static void reap(const struct hf_job *job)
  * The terminal sends to the whole group, so the command has it, unless it was
  * not there yet: then it gets it before it begins.
  */
-static void take_signal(const struct hf_job *job,
-			const struct signalfd_siginfo *info)
+static void take_signal(struct hf_job *job, const struct signalfd_siginfo *info)
 {
 	const pid_t sender = (pid_t)info->ssi_pid;
 	bool is_known = false;
@@ -84,7 +100,7 @@ static void take_signal(const struct hf_job *job,
 		   (int)info->ssi_signo);
 }
 
-static void take_signals(const struct hf_job *job)
+static void take_signals(struct hf_job *job)
 {
 	struct signalfd_siginfo info;
 

@@ -46,7 +46,11 @@ struct hf_job {
 	sigset_t inherited;	/* what the command gets */
 	int signal_fd;
 	int peer_fd;		/* from front to guard, from guard to front */
-	int canary_fd;		/* front: what the canary saw */
+	int canary_fd;		/* front: asks, and hears what the canary saw */
+	int asked;		/* front: how often */
+	/* Front: who sent a signal that the canary got and front not yet, + 1.
+	 */
+	pid_t canary_saw[NSIG];
 	int alive_fd;		/* a pipe: guard holds its end while it lives */
 	int go_fd;		/* guard: says "go" to the held command */
 	int error_fd;		/* guard: why the command was not executed */
