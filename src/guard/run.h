@@ -132,9 +132,15 @@ bool hf_run_gate_has_mounts(struct hf_run *run);
 /* What a call may have done to a name, when not all is known of it. */
 enum hf_deed { HF_DEED_REMOVE, HF_DEED_REPLACE, HF_DEED_CREATE, HF_DEED_METADATA };
 #define HF_DEEDS 4
-/* When such a call of the command was last let go on, to whatever name, by
- * hf_system_boot_ns(); 0: never. */
-int64_t hf_run_gate_passed_ns(struct hf_run *run, enum hf_deed deed);
+/* From a call to our look at what it did, on a busy machine. */
+#define HF_MOMENT_NS (100 * INT64_C(1000000))
+/*
+ * Were calls of that kind let go on within the last moment, to whatever name?
+ * Then *ret_first_ns is when the first of them was, by hf_system_boot_ns():
+ * after a whole moment without any.
+ */
+bool hf_run_gate_has_passed(struct hf_run *run, enum hf_deed deed,
+			    int64_t *ret_first_ns);
 /* When the command last opened the entry for reading and writing; 0: never. */
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry);
 

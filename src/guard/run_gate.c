@@ -287,7 +287,11 @@ static void take_renewals(struct hf_run_gate *gate)
 
 static void pass(struct hf_run_gate *gate, enum hf_deed deed)
 {
-	atomic_store(&gate->passed_ns[deed], hf_system_boot_ns());
+	const int64_t now_ns = hf_system_boot_ns();
+
+	if (now_ns - atomic_load(&gate->last_passed_ns[deed]) >= HF_MOMENT_NS)
+		atomic_store(&gate->first_passed_ns[deed], now_ns);
+	atomic_store(&gate->last_passed_ns[deed], now_ns);
 }
 
 /* It may meet another name than the one that we looked at. */

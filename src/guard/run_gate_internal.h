@@ -64,8 +64,9 @@ struct hf_run_gate {
 	atomic_bool has_renewals;
 	/* -- both: has the command mounted something? -- */
 	atomic_bool has_mounts;
-	/* -- both: see hf_run_gate_passed_ns() -- */
-	_Atomic int64_t passed_ns[HF_DEEDS];
+	/* -- both: see hf_run_gate_has_passed(), by hf_system_boot_ns() -- */
+	_Atomic int64_t first_passed_ns[HF_DEEDS];
+	_Atomic int64_t last_passed_ns[HF_DEEDS]; /* 0: never */
 	/* -- the gate's thread alone, once it runs -- */
 	struct hf_decide_set set;
 	bool is_ending;

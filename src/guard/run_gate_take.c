@@ -104,9 +104,16 @@ bool hf_run_gate_has_mounts(struct hf_run *run)
 	return run->gate && atomic_load(&run->gate->has_mounts);
 }
 
-int64_t hf_run_gate_passed_ns(struct hf_run *run, enum hf_deed deed)
+bool hf_run_gate_has_passed(struct hf_run *run, enum hf_deed deed,
+			    int64_t *ret_first_ns)
 {
-	return run->gate ? atomic_load(&run->gate->passed_ns[deed]) : 0;
+	const int64_t last_ns =
+		run->gate ? atomic_load(&run->gate->last_passed_ns[deed]) : 0;
+
+	if (last_ns == 0 || hf_system_boot_ns() - last_ns >= HF_MOMENT_NS)
+		return false;
+	*ret_first_ns = atomic_load(&run->gate->first_passed_ns[deed]);
+	return true;
 }
 
 int64_t hf_run_gate_opened_ns(struct hf_run *run, const struct hf_entry *entry)

@@ -17,8 +17,9 @@
 #include "platform/lease.h"
 #include "platform/system.h"
 
-/* From a call to our look at what it did, on a busy machine. */
-#define MOMENT_NS (100 * INT64_C(1000000))
+/* By how much a file's times may be behind the clock: a tick, at 100 a second.
+ */
+#define TICK_NS (10 * INT64_C(1000000))
 
 static bool is_same_process(const struct hf_process *a,
 			    const struct hf_process *b)
@@ -145,15 +146,25 @@ static bool is_deed(const char *operation, enum hf_deed deed)
 	return deed == HF_DEED_METADATA;
 }
 
+/*
+ * Has it stood there since before time_ns?  Whatever gives a file a name or
+ * metadata sets the file's ctime, and nobody can choose that.
+ */
+static bool is_older(const struct hf_stat *now, int64_t time_ns)
+{
+	return now->kind != HF_KIND_ABSENT && now->ctime_ns + TICK_NS < time_ns;
+}
+
 /* Was the command refused just that?  It may have tried again and got past. */
 static bool was_refused(const struct hf_run *run, const char *path,
-			enum hf_deed deed)
+			enum hf_deed deed, const struct hf_stat *now)
 {
 	const struct hf_violation *attempt = hf_violations_find_attempt(
 		&run->session.violations, path);
 
 	for (; attempt; attempt = attempt->next)
-		if (is_deed(attempt->operation, deed))
+		if (is_deed(attempt->operation, deed) &&
+		    !is_older(now, attempt->time_ns))
 			return true;
 	return false;
 }
@@ -163,12 +174,16 @@ static bool was_refused(const struct hf_run *run, const char *path,
  * ago may have met another name than the one that was looked at: a race that the
  * gate cannot see.
  */
-static bool may_be_ours(struct hf_run *run, const char *path, enum hf_deed deed)
+static bool may_be_ours(struct hf_run *run, const char *path, enum hf_deed deed,
+			const struct hf_stat *now)
 {
-	const int64_t passed_ns = hf_run_gate_passed_ns(run, deed);
+	int64_t first_ns;
 
-	return was_refused(run, path, deed) ||
-	       (passed_ns != 0 && hf_system_boot_ns() - passed_ns < MOMENT_NS);
+	if (was_refused(run, path, deed, now))
+		return true;
+	return hf_run_gate_has_passed(run, deed, &first_ns) &&
+	       !is_older(now,
+			 hf_system_time_ns() - hf_system_boot_ns() + first_ns);
 }
 
 /* Was its directory there when the run began?  One that the command has made may
@@ -189,19 +204,19 @@ static bool is_left_over(struct hf_run *run, const char *path,
 			 const struct hf_stat *now)
 {
 	if (now->kind == HF_KIND_ABSENT)
-		return entry && !may_be_ours(run, path, HF_DEED_REMOVE);
+		return entry && !may_be_ours(run, path, HF_DEED_REMOVE, now);
 	if (now->uid != hf_system_uid())
 		return false;
 	if (!entry)
 		return is_in_known_directory(run, path) &&
-		       !may_be_ours(run, path, HF_DEED_CREATE);
+		       !may_be_ours(run, path, HF_DEED_CREATE, now);
 	if (now->ino != entry->stat.ino || now->dev != entry->stat.dev)
-		return !may_be_ours(run, path, HF_DEED_REPLACE) &&
-		       !was_refused(run, path, HF_DEED_REMOVE);
+		return !may_be_ours(run, path, HF_DEED_REPLACE, now) &&
+		       !was_refused(run, path, HF_DEED_REMOVE, now);
 	if (now->kind == HF_KIND_FILE && is_other_content(&entry->stat, now))
 		return was_opened_by_persons(run, path,
 					     hf_run_gate_opened_ns(run, entry));
-	return !may_be_ours(run, path, HF_DEED_METADATA);
+	return !may_be_ours(run, path, HF_DEED_METADATA, now);
 }
 
 /* core(5): the kernel writes it for a program that dies, and asks nobody. */

@@ -5,7 +5,9 @@
     65-outside.py HOLDFAST SUPPORT [STORY...]
 """
 import os
+import signal
 import stat
+import time
 
 from story import HOLDFAST, tell
 
@@ -138,6 +140,40 @@ def renamed_then_tried(place):
     place.untouched("personas.toml")
 
 
+def guard_of(front):
+    with open("/proc/%d/task/%d/children" % (front, front), encoding="ascii") as file:
+        return [pid for pid in map(int, file.read().split()) if os.getpgid(pid) == pid][0]
+
+
+def tried_before_it_was_seen(place):
+    """The command is refused before guard has looked at what a person did: what was there before is not its work."""
+    place.first()
+    run = place.held("mv presets.toml personas.toml; exit 0")
+    stopped = [run.process.pid, guard_of(run.process.pid)]
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    place.outside(ATOMIC, TEXT, "personas.toml")
+    # Longer ago than a file's times can be behind the clock.
+    until(lambda: time.time_ns() - os.stat(place.file("personas.toml")).st_ctime_ns > 50 * 10**6)
+    run.go()
+    until(lambda: [where for _pid, where in place.processes() if "seccomp" in where])
+    for pid in reversed(stopped):
+        os.kill(pid, signal.SIGCONT)
+    run.end().ended(97)
+    tried = run.of("personas.toml")
+    run.check(one=len(tried) == 1 and not tried[0]["landed"], stayed=read(place, "personas.toml") == TEXT,
+              named=[one["changed"] for one in run.outside("personas.toml")] == [True])
+    place.untouched("personas.toml")
+
+
+def until(condition):
+    limit = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > limit:
+            raise TimeoutError("it did not come to that")
+        time.sleep(0.005)
+
+
 def of_another_user(place):
     """What another user writes, as a service or container would, counts as the command's."""
     os.chmod(place.file("personas.toml"), 0o666)
@@ -153,5 +189,5 @@ def of_another_user(place):
               bytes_are_back=read(place, "personas.toml").encode() == place.saved["personas.toml"][-1])
 
 
-tell(in_place_save, atomic_save, mode_and_removal, opens_only, with_restore, both, renamed_then_tried,
+tell(in_place_save, atomic_save, mode_and_removal, opens_only, with_restore, both, renamed_then_tried, tried_before_it_was_seen,
      as_root=(of_another_user,))
