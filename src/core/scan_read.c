@@ -366,8 +366,9 @@ static int look_again(struct content *content, int dir_fd, const char *name,
 	if (entry->stat.kind != HF_KIND_ABSENT ||
 	    content->reading->is_tolerant)
 		return READ_DONE;
-	return hf_fail_system(err, -ENOENT, "cannot read '%s'",
-			      HF_QUOTE(entry->path));
+	return hf_fail(err, HF_ERR_CHANGED,
+		       "cannot record '%s': it has just vanished",
+		       HF_QUOTE(entry->path));
 }
 
 static int read_entry(struct content *content, struct hf_error *err)

@@ -220,7 +220,11 @@ class Project:
         raise Wrong("is not settled\n" + "\n".join(self.said[-9:]))
 
     def decide(self):
-        _status, out = self.do("recover", "--json", statuses=(0, 98))
+        status, out = self.do("recover", "--json", statuses=(0, 3, 98))
+        if status == 3:
+            if "in progress" not in self.said[-1]:
+                self.fail("recover failed")
+            return      # its command took a file away under the run's eyes
         paths = [entry["path"] for session in json.loads(out)["sessions"] for entry in session["entries"]
                  if entry["decision"] == "undecided"]
         mine = [path for path in paths if self.read(path) in self.known - self.damage]

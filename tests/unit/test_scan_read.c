@@ -382,9 +382,9 @@ Test(scan_read, gone_by_now)
 	put_bytes("f", "abc", 3);
 	scan();
 	cr_assert_eq(unlinkat(root_fd, "f", 0), 0);
-	cr_expect_eq(read_all(NULL, false, &err), HF_ERR_SYSTEM);
+	cr_expect_eq(read_all(NULL, false, &err), HF_ERR_CHANGED);
 	cr_expect_str_eq(err.text,
-			 "cannot read 'f': No such file or directory");
+			 "cannot record 'f': it has just vanished");
 
 	put_bytes("f", "abc", 3);
 	scan();
