@@ -189,5 +189,5 @@ def of_another_user(place):
               bytes_are_back=read(place, "personas.toml").encode() == place.saved["personas.toml"][-1])
 
 
-tell(in_place_save, atomic_save, mode_and_removal, opens_only, with_restore, both, renamed_then_tried, tried_before_it_was_seen,
-     as_root=(of_another_user,))
+tell(in_place_save, atomic_save, mode_and_removal, opens_only, with_restore, both, renamed_then_tried,
+     tried_before_it_was_seen, as_root=(of_another_user,))
