@@ -347,7 +347,9 @@ static int append_at(int fd, uint64_t good, uint64_t len,
 	int rc;
 
 	rc = hf_file_stat(fd, &before);
-	if (rc == 0 && good < len)
+	if (rc < 0)
+		return rc;
+	if (good < len)
 		rc = hf_file_truncate(fd, good);
 	if (rc == 0)
 		rc = hf_file_seek(fd, good);

@@ -220,3 +220,78 @@ Test(journal_faults, settling)
 
 	fault_loop(&fault_case, 25);
 }
+
+/* -- what a person decided ------------------------------------------------- */
+
+#define LIVED_NS (INT64_C(1700000000) * 1000000000)
+
+/* It lived until then. */
+static void leave_dead_for_long(void *context)
+{
+	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	char name[HF_JOURNAL_FILE_NAME];
+	struct hf_error err;
+
+	leave_dead(context);
+	cr_assert_eq(hf_store_list(&s.store, HF_STORE_SESSIONS, HF_JOURNAL_OPEN,
+				   &names, &err),
+		     0);
+	cr_assert_eq(names.count, 1);
+	hf_journal_file_name(&names.items[0], HF_JOURNAL_OPEN, name);
+	cr_assert_eq(hf_file_set_mtime_at(s.store.folder_fd[HF_STORE_SESSIONS],
+					  name, LIVED_NS),
+		     0);
+}
+
+static int accept_entry(void *context, struct hf_error *err)
+{
+	const struct hf_entry entry = {
+		.path = "a",
+		.rule = "",
+		.xattrs = "",
+		.stat = {.kind = HF_KIND_FIFO},
+	};
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	int rc;
+
+	(void)context;
+	rc = hf_journal_find_open(&s.store, &living, &dead, err);
+	if (rc < 0)
+		return rc;
+	cr_assert_eq(dead.count, 1);
+	return hf_journal_accept(&s.store, &dead.items[0], &entry, err);
+}
+
+/* What is certain rests on it: see the table of recovery. */
+static void check_lived(void *context, int rc)
+{
+	cleanup_session_record struct hf_session_record session =
+		HF_SESSION_RECORD_INIT;
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	struct hf_error err;
+
+	(void)context;
+	cr_assert_eq(hf_journal_find_open(&s.store, &living, &dead, &err), 0);
+	cr_assert_eq(dead.count, 1);
+	cr_assert(hf_journal_read(&s.store, &dead.items[0], &session, &err) ==
+			  0,
+		  "%s: %s", fault_call(), err.text);
+	/* Where every later call fails, nothing can be taken back. */
+	cr_expect(session.alive_ns == LIVED_NS ||
+			  (rc < 0 && fault_is_persistent()),
+		  "%s: rc %d, it lived until %lld", fault_call(), rc,
+		  (long long)session.alive_ns);
+}
+
+Test(journal_faults, what_cannot_be_recorded_does_not_lengthen_a_life)
+{
+	const struct fault_case fault_case = {
+		.prepare = leave_dead_for_long,
+		.run = accept_entry,
+		.check = check_lived,
+	};
+
+	fault_loop(&fault_case, 20);
+}
