@@ -3,6 +3,7 @@
 # Runs beside and inside each other; a run whose processes all died.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/until.sh"
+as_a_job=$(cd "$(dirname "$0")" && pwd)/as_a_job.py
 
 make_project project
 remember project
@@ -60,9 +61,7 @@ wait $other
 # is right, and says what to do.
 die()
 {
-	# In a session of its own: a stopped process in an orphaned group, as that of a CI
-	# job may be, can be a hang-up for all of the group.
-	expect 137 setsid "$holdfast" run --gate "$gate" -- sh -c '
+	expect 137 python3 "$as_a_job" "$holdfast" run --gate "$gate" -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)

@@ -4,6 +4,7 @@
 # puts back what is certain, and asks about the rest.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/until.sh"
+as_a_job=$(cd "$(dirname "$0")" && pwd)/as_a_job.py
 
 make_project project
 cd project
@@ -15,9 +16,7 @@ store=$("$holdfast" store path)
 # the death of another; front last, whose end makes guard an orphan.
 die()
 {
-	# In a session of its own: a stopped process in an orphaned group, as that of a CI
-	# job may be, can be a hang-up for all of the group.
-	expect 137 setsid "$holdfast" run --gate off -- sh -c '
+	expect 137 python3 "$as_a_job" "$holdfast" run --gate off -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
@@ -55,6 +54,15 @@ for command in 'run -- true' status verify restore snapshot recover; do
 	expect 0 "$holdfast" run -- true
 	silent "a run after $command"
 done
+# The library, which says nothing.
+for what in snapshot restore; do
+	die "$damage"
+	expect 0 "$support/recorder" $what
+	unchanged project
+	expect 0 "$holdfast" run -- true
+	silent "a run after the library's $what"
+done
+[ "$(find "$store/snapshots" -type f | wc -l)" = 1 ] || fail "damage was recorded"
 expect 0 "$holdfast" undo
 [ "$(cat personas.toml)" = damage ] || fail 'not undone'
 expect 0 "$holdfast" undo "$("$holdfast" log | sed -n 's/.*undo \([0-9]*\):.*/\1/p' | head -n 1)"
@@ -83,6 +91,7 @@ for command in 'run -- touch started' snapshot; do
 		'^holdfast: hint: .*recover --put-back PATH.*recover --keep-mine PATH'
 done
 [ ! -e started ] || fail 'the command ran'
+expect 1 "$support/recorder" snapshot
 # Missing is certain, whenever that was.
 [ -e presets.toml ] || fail 'not put back'
 expect 1 "$holdfast" status
@@ -141,7 +150,7 @@ said 'nothing to recover'
 mkdir conf
 echo kept >conf/a.toml
 expect 0 "$holdfast" run --protect 'conf/**' -- true
-expect 137 setsid "$holdfast" run --protect 'conf/**' --gate off -- sh -c '
+expect 137 python3 "$as_a_job" "$holdfast" run --protect 'conf/**' --gate off -- sh -c '
 	guard=$PPID
 	echo $guard >$0/guard
 	front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
