@@ -320,6 +320,32 @@ int hf_manifest_decode(const char *label, const char *data, size_t len,
 	return 0;
 }
 
+int hf_manifest_check(const char *label, const char *data, size_t len,
+		      struct hf_name *ret_name, struct hf_error *err)
+{
+	cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
+	cleanup_json struct hf_json *json = NULL;
+	struct hf_lines lines;
+	const char *line;
+	size_t line_len;
+	size_t count;
+	int rc;
+
+	rc = hf_sealed_check(label, data, len, COUNTED, &lines, &count, err);
+	if (rc < 0)
+		return rc;
+	if (!hf_lines_next(&lines, &line, &line_len))
+		rc = hf_fail(err, HF_ERR_CORRUPT, "it is no manifest");
+	if (rc == 0)
+		rc = hf_json_parse_line(line, line_len, &json, err);
+	if (rc == 0)
+		rc = decode_header(hf_json_root(json), &manifest, err);
+	if (rc < 0)
+		return fail_label(label, err);
+	*ret_name = manifest.name;
+	return 0;
+}
+
 void hf_manifest_done(struct hf_manifest *manifest)
 {
 	hf_free_pointee(&manifest->root);

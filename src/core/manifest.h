@@ -51,6 +51,12 @@ MUST_CHECK int hf_manifest_decode(const char *label, const char *data,
 				  size_t len, struct hf_manifest *ret_manifest,
 				  struct hf_error *err);
 
+/* Is it whole, and whose is it?  No entry is looked at: core/manifest_find.h.
+ */
+MUST_CHECK int hf_manifest_check(const char *label, const char *data,
+				 size_t len, struct hf_name *ret_name,
+				 struct hf_error *err);
+
 void hf_manifest_done(struct hf_manifest *manifest);
 
 #endif /* HF_CORE_MANIFEST_H */

@@ -41,7 +41,12 @@ MUST_CHECK int hf_snapshot_load(const struct hf_store *store,
 				const struct hf_name *name,
 				struct hf_manifest *ret_manifest,
 				struct hf_error *err);
-/* The one that a person means, see hf_store_resolve(); the newest for NULL. */
+/* The name of the newest alone, with the failures of hf_snapshot_load_newest().
+ */
+MUST_CHECK int hf_snapshot_find_newest(const struct hf_store *store,
+				       struct hf_name *ret_name,
+				       struct hf_error *err);
+/* The one that a person means, see core/moment.h; the newest for NULL. */
 MUST_CHECK int hf_snapshot_load_typed(const struct hf_store *store,
 				      const char *typed,
 				      struct hf_manifest *ret_manifest,

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "core/journal.h"
+#include "core/moment.h"
 #include "core/snapshot.h"
 #include "platform/system.h"
 
@@ -23,8 +24,8 @@ struct hf_snapshot_loading {
 	int rc;
 };
 
-static int open_manifest(const struct hf_store *store,
-			 const struct hf_name *name, struct hf_error *err)
+int hf_snapshot_open(const struct hf_store *store, const struct hf_name *name,
+		     struct hf_error *err)
 {
 	const int fd = hf_file_open_read_at(
 		store->folder_fd[HF_STORE_SNAPSHOTS], name->text);
@@ -48,6 +49,31 @@ static int add_cure(const struct hf_name *name, struct hf_error *err)
 			    name->text);
 }
 
+int hf_snapshot_read(int fd, const struct hf_name *name,
+		     struct hf_buffer *ret_label, struct hf_buffer *ret_text,
+		     struct hf_error *err)
+{
+	const int rc = hf_file_read_all(fd, HF_MANIFEST_SIZE_MAX, ret_text);
+
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
+				      name->text);
+	hf_buffer_printf(ret_label, "snapshot %s", name->text);
+	return hf_buffer_check(ret_label, err);
+}
+
+int hf_snapshot_check_name(const char *label, const struct hf_name *found,
+			   const struct hf_name *name, struct hf_error *err)
+{
+	/* Its hash is right, but it is another's, or an old one under a new
+	 * name. */
+	if (strcmp(found->text, name->text) == 0)
+		return 0;
+	return hf_fail(err, HF_ERR_CORRUPT,
+		       "cannot read '%s': it is snapshot %s by what is in it",
+		       label, found->text);
+}
+
 static int read_manifest(int fd, const struct hf_name *name,
 			 struct hf_manifest *ret_manifest, struct hf_error *err)
 {
@@ -56,22 +82,14 @@ static int read_manifest(int fd, const struct hf_name *name,
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	int rc;
 
-	rc = hf_file_read_all(fd, HF_MANIFEST_SIZE_MAX, &text);
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot read snapshot '%s'",
-				      name->text);
-	hf_buffer_printf(&label, "snapshot %s", name->text);
-	rc = hf_buffer_check(&label, err);
+	rc = hf_snapshot_read(fd, name, &label, &text, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_manifest_decode(label.data, text.data ? text.data : "",
 				text.len, &manifest, err);
-	/* Its hash is right, but it is another's, or an old one under a new name. */
-	if (rc == 0 && strcmp(manifest.name.text, name->text) != 0)
-		rc = hf_fail(err, HF_ERR_CORRUPT,
-			     "cannot read '%s': it is snapshot %s by what is "
-			     "in it",
-			     label.data, manifest.name.text);
+	if (rc == 0)
+		rc = hf_snapshot_check_name(label.data, &manifest.name, name,
+					    err);
 	if (rc < 0)
 		return add_cure(name, err);
 	*ret_manifest = manifest;
@@ -131,11 +149,17 @@ static int find_newest(const struct hf_store *store,
 int hf_snapshot_load(const struct hf_store *store, const struct hf_name *name,
 		     struct hf_manifest *ret_manifest, struct hf_error *err)
 {
-	cleanup_fd int fd = open_manifest(store, name, err);
+	cleanup_fd int fd = hf_snapshot_open(store, name, err);
 
 	if (fd < 0)
 		return err->code;
 	return read_manifest(fd, name, ret_manifest, err);
+}
+
+int hf_snapshot_find_newest(const struct hf_store *store,
+			    struct hf_name *ret_name, struct hf_error *err)
+{
+	return find_newest(store, NULL, NULL, ret_name, err);
 }
 
 int hf_snapshot_load_typed(const struct hf_store *store, const char *typed,
@@ -143,11 +167,8 @@ int hf_snapshot_load_typed(const struct hf_store *store, const char *typed,
 			   struct hf_error *err)
 {
 	struct hf_name name;
-	int rc;
+	const int rc = hf_moment_find(store, typed, NULL, NULL, &name, err);
 
-	rc = typed ? hf_store_resolve(store, HF_STORE_SNAPSHOTS, typed, &name,
-				      err)
-		   : find_newest(store, NULL, NULL, &name, err);
 	return rc < 0 ? rc : hf_snapshot_load(store, &name, ret_manifest, err);
 }
 
@@ -185,7 +206,7 @@ int hf_snapshot_load_begin(const struct hf_store *store,
 	rc = find_newest(store, sessions, ret_gone, &loading->name, err);
 	if (rc < 0)
 		return rc;
-	loading->fd = open_manifest(store, &loading->name, err);
+	loading->fd = hf_snapshot_open(store, &loading->name, err);
 	if (loading->fd < 0)
 		return err->code;
 

@@ -36,4 +36,21 @@ MUST_CHECK int hf_snapshot_load_finish(struct hf_snapshot_loading **loading,
 				       struct hf_error *err);
 void hf_snapshot_load_drop(struct hf_snapshot_loading **loading);
 
+/* -- pieces of reading one ------------------------------------------------- */
+
+/* The file, open. */
+MUST_CHECK int hf_snapshot_open(const struct hf_store *store,
+				const struct hf_name *name,
+				struct hf_error *err);
+/* All of it, and what messages call it. */
+MUST_CHECK int hf_snapshot_read(int fd, const struct hf_name *name,
+				struct hf_buffer *ret_label,
+				struct hf_buffer *ret_text,
+				struct hf_error *err);
+/* Is what says of itself to be found the one of that name? */
+MUST_CHECK int hf_snapshot_check_name(const char *label,
+				      const struct hf_name *found,
+				      const struct hf_name *name,
+				      struct hf_error *err);
+
 #endif /* HF_CORE_SNAPSHOT_LOAD_H */

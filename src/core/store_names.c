@@ -13,6 +13,7 @@
 #define NUMBER_DIGITS 6 /* at least */
 #define NUMBER_MAX    UINT64_C(999999999)
 #define TIME_FORM     "00000000T000000Z"
+#define CANDIDATES    8 /* named when several are meant */
 
 void hf_names_done(struct hf_names *names)
 {
@@ -254,9 +255,10 @@ static bool is_meant(const struct hf_name *name, const char *typed,
 	       number == hf_name_number(name);
 }
 
-/* How many names are meant; the first two of them. */
+/* How many names are meant; the first of them. */
 static size_t find_meant(const struct hf_names lists[2], const char *typed,
-			 bool by_number, const struct hf_name *found[2])
+			 bool by_number,
+			 const struct hf_name *found[CANDIDATES])
 {
 	size_t count = 0;
 
@@ -266,12 +268,28 @@ static size_t find_meant(const struct hf_names lists[2], const char *typed,
 
 			if (!is_meant(name, typed, by_number))
 				continue;
-			if (count < 2)
+			if (count < CANDIDATES)
 				found[count] = name;
 			count++;
 		}
 	}
 	return count;
+}
+
+static int fail_several(const char *typed, const char *noun,
+			const struct hf_name *const found[CANDIDATES],
+			size_t count, struct hf_error *err)
+{
+	char names[CANDIDATES * (sizeof(found[0]->text) + 2)] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < count && i < CANDIDATES; i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+					"%s%s", i == 0 ? "" : ", ",
+					found[i]->text);
+	return hf_fail(err, HF_ERR_USAGE, "'%s' means more than one %s: %s%s",
+		       HF_QUOTE(typed), noun, names,
+		       count > CANDIDATES ? ", ..." : "");
 }
 
 int hf_store_resolve(const struct hf_store *store, enum hf_store_folder folder,
@@ -283,7 +301,7 @@ int hf_store_resolve(const struct hf_store *store, enum hf_store_folder folder,
 	struct hf_names lists[2] = {HF_NAMES_INIT, HF_NAMES_INIT};
 	const char *const noun =
 		folder == HF_STORE_SNAPSHOTS ? "snapshot" : "session";
-	const struct hf_name *found[2] = {NULL, NULL};
+	const struct hf_name *found[CANDIDATES] = {NULL};
 	size_t count;
 	int rc;
 
@@ -302,10 +320,7 @@ int hf_store_resolve(const struct hf_store *store, enum hf_store_folder folder,
 		return hf_fail_hint(err, "'holdfast log' lists the %ss", noun);
 	}
 	if (count > 1)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "'%s' means more than one %s: %s, %s%s",
-			       HF_QUOTE(typed), noun, found[0]->text,
-			       found[1]->text, count > 2 ? ", ..." : "");
+		return fail_several(typed, noun, found, count, err);
 	*ret_name = *found[0];
 	return 0;
 }

@@ -114,3 +114,19 @@ said '^holdfast: '
 expect 2 "$holdfast" restore --from no-such-snapshot
 expect 2 "$holdfast" undo no-such-undo
 unchanged project
+
+# A snapshot by its place or its age.
+expect 0 "$holdfast" snapshot
+printf 'other = 1\n' >personas.toml
+expect 0 "$holdfast" snapshot
+expect 0 "$holdfast" verify @
+expect 1 "$holdfast" verify '@{1}'
+grep -q personas.toml "$dir/out" || fail 'the one before does not differ'
+expect 0 "$holdfast" verify 0s
+expect 2 "$holdfast" verify 1w
+said "there is no snapshot from '1w' or before"
+expect 2 "$holdfast" verify '@{9}'
+expect 2 "$holdfast" verify '@{nonsense}'
+said 'hint: '
+expect 0 "$holdfast" restore --from '@{1}'
+unchanged project
