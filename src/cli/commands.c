@@ -23,6 +23,8 @@ const struct hf_command hf_commands[HF_COMMANDS] = {
 		hf_cmd_undo },
 	[HF_COMMAND_LOG] = { "log", REPAIR, "[-n N]",
 		"sessions and snapshots, newest first", hf_cmd_log },
+	[HF_COMMAND_SHOW] = { "show", REPAIR, "SNAPSHOT[:PATH]",
+		"what a snapshot holds, or one file's bytes", hf_cmd_show },
 	[HF_COMMAND_RESTORE] = { "restore", REPAIR,
 		"[PATH...] [--from SNAPSHOT]",
 		"put back what differs from a snapshot", hf_cmd_restore },

@@ -97,21 +97,30 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines)
 		write_message(output, lines->data, lines->len);
 }
 
-void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
+bool hf_output_part(struct hf_output *output, const void *data, size_t len)
 {
 	struct hf_error err = { 0 };
 
 	clear_bar(&output->bar);
-	if (text->is_failed) {
-		output->has_failed = true;
-		hf_output_lines(output, text);
-	} else if (text->len > 0 &&
-		   !hf_terminal_write(HF_STDOUT, text->data, text->len,
-				      RESULT_PATIENCE_MS)) {
+	if (!hf_terminal_write(HF_STDOUT, data, len, RESULT_PATIENCE_MS)) {
 		output->has_failed = true;
 		(void)hf_fail_system(&err, -errno,
 				     "cannot write to standard output");
 		hf_output_error(output, &err);
+		return false;
+	}
+	return !hf_terminal_is_gone(HF_STDOUT);
+}
+
+void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
+{
+	if (text->is_failed) {
+		output->has_failed = true;
+		hf_output_lines(output, text);
+	} else if (text->len > 0) {
+		(void)hf_output_part(output, text->data, text->len);
+	} else {
+		clear_bar(&output->bar);
 	}
 }
 

@@ -68,6 +68,8 @@ void hf_output_error(struct hf_output *output, const struct hf_error *err);
 void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines);
 /* A result to standard output.  A failure is said, and decides how we end. */
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text);
+/* The same of a part of one; false when no more need follow. */
+bool hf_output_part(struct hf_output *output, const void *data, size_t len);
 /* What to exit with: failure instead, when nothing else went wrong. */
 int hf_output_end(const struct hf_output *output, int status, int failure);
 

@@ -131,6 +131,15 @@ static void pass_data(struct reader *reader, struct group *group,
 	}
 }
 
+/* Nobody wants the rest. */
+static bool is_given_up(const struct group *group)
+{
+	for (size_t i = 0; i < group->count; i++)
+		if (!group->is_over[i])
+			return false;
+	return true;
+}
+
 /* -- the archive ---------------------------------------------------------- */
 
 static la_ssize_t read_block(struct archive *archive, void *context,
@@ -243,6 +252,8 @@ static int read_content(struct reader *reader, struct group *group,
 					    err);
 		hf_hasher_update(reader->hasher, data, len);
 		pass_data(reader, group, data, len);
+		if (is_given_up(group))
+			return 0;
 		done += len;
 	}
 	hash = hf_hasher_digest(reader->hasher);

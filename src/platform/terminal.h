@@ -31,6 +31,8 @@ bool hf_terminal_has_color(int fd);
  * all was written; errno says why.
  */
 bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms);
+/* Has the reader of a pipe or socket gone, for whom more need not be made? */
+bool hf_terminal_is_gone(int fd);
 /* One line from a person, without the newline, cut to size: its length, or -1
  * at the end of input. */
 int hf_terminal_read_line(int fd, char *line, size_t size);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "core/fetch.h"
 #include "core/kept.h"
-#include "core/pack.h"
 #include "core/scan.h"
 #include "guard/session.h"
 
@@ -63,51 +63,17 @@ static bool count_in_tree(const struct hf_session *session, const char *path,
 	return fd >= 0 && count_in_file(fd, ret_count);
 }
 
-static int begin_content(const struct hf_pack_want *want, struct hf_error *err)
-{
-	(void)want;
-	(void)err;
-	return 0;
-}
-
-static int add_content(const struct hf_pack_want *want, const void *data,
-		       size_t len, struct hf_error *err)
-{
-	(void)err;
-	hf_buffer_add(want->context, data, len);
-	return 0;
-}
-
-static void end_content(const struct hf_pack_want *want, int result,
-			const struct hf_error *err)
-{
-	(void)want;
-	(void)result;
-	(void)err;
-}
-
 /* In a content of the store, if not much stands before it. */
 static bool count_in_pack(const struct hf_session *session,
 			  const struct hf_entry *entry, size_t *ret_count)
 {
-	static const struct hf_pack_sink sink = {
-		.begin = begin_content,
-		.data = add_content,
-		.end = end_content,
-	};
 	cleanup_buffer struct hf_buffer data = HF_BUFFER_INIT;
-	const struct hf_pack_want want = {
-		.location = entry->location,
-		.size = entry->stat.size,
-		.hash = entry->hash,
-		.context = &data,
-	};
 	struct hf_error ignored;
 
 	return entry->has_hash && entry->location.pack != 0 &&
 	       entry->location.offset <= OFFSET_MAX &&
-	       hf_pack_read(&session->project->store, &want, 1, &sink,
-			    &ignored) == 0 &&
+	       hf_fetch(&session->project->store, entry, &data, &ignored) ==
+		       0 &&
 	       count_in(&data, ret_count);
 }
 

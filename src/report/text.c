@@ -63,7 +63,16 @@ static void add_first(const struct hf_session *session,
 			 style->location);
 }
 
-/* What a person did to it, and how to go back. */
+/* Has what was before another content, of the kind that can be looked at? */
+static bool has_other_content(const struct hf_delta *delta)
+{
+	return (delta->change &
+		(HF_CHANGE_CONTENT | HF_CHANGE_MISSING | HF_CHANGE_KIND)) &&
+	       (delta->before->has_hash || delta->before->link != NULL);
+}
+
+/* What a person did to it, and how to look at, or go back to, what was.  It is
+ * recorded by now, so that what was before is the first step. */
 static void add_drifted(const struct hf_session *session,
 			const struct hf_delta *delta, const char *ago,
 			const struct hf_text_style *style,
@@ -76,8 +85,14 @@ static void add_drifted(const struct hf_session *session,
 	hf_report_drift_comments(session, delta, out);
 	if (delta->before != NULL && !(delta->change & HF_CHANGE_ADDED)) {
 		hf_buffer_add_text(out, "; before: ");
-		hf_text_add_restore(out, session->project, &session->previous,
-				    delta->before->path, style->location);
+		if (has_other_content(delta))
+			hf_text_add_show_before(out, session->project,
+						delta->before->path,
+						style->location);
+		else
+			hf_text_add_restore(
+				out, session->project, &session->previous,
+				delta->before->path, style->location);
 	}
 	hf_buffer_add_text(out, "\n");
 }

@@ -162,19 +162,12 @@ static bool is_same_from_here(const struct hf_project *project)
 	       !hf_path_is_beneath(here, project->root);
 }
 
-void hf_text_add_restore(struct hf_buffer *out,
-			 const struct hf_project *project,
-			 const struct hf_name *from, const char *path,
-			 const char *location)
+/* As it is typed from where the person stands. */
+static void add_path(struct hf_buffer *out, const struct hf_project *project,
+		     const char *path)
 {
 	cleanup_free char *absolute = NULL;
 
-	hf_buffer_add_text(out, "holdfast restore ");
-	if (from != NULL) {
-		hf_buffer_add_text(out, "--from ");
-		hf_text_add_number(out, from);
-		hf_buffer_add_text(out, " ");
-	}
 	if (!hf_path_is_absolute(path) && !is_same_from_here(project)) {
 		absolute = hf_path_join(project->root, path);
 		out->is_failed |= absolute == NULL;
@@ -182,6 +175,29 @@ void hf_text_add_restore(struct hf_buffer *out,
 	if (path[0] == '-' && absolute == NULL)
 		hf_buffer_add_text(out, "./");
 	hf_text_add_shell(out, absolute == NULL ? path : absolute);
+}
+
+void hf_text_add_restore(struct hf_buffer *out,
+			 const struct hf_project *project,
+			 const struct hf_name *from, const char *path,
+			 const char *location)
+{
+	hf_buffer_add_text(out, "holdfast restore ");
+	if (from != NULL) {
+		hf_buffer_add_text(out, "--from ");
+		hf_text_add_number(out, from);
+		hf_buffer_add_text(out, " ");
+	}
+	add_path(out, project, path);
+	hf_buffer_add_text(out, location);
+}
+
+void hf_text_add_show_before(struct hf_buffer *out,
+			     const struct hf_project *project, const char *path,
+			     const char *location)
+{
+	hf_buffer_add_text(out, "holdfast show @{1}:");
+	add_path(out, project, path);
 	hf_buffer_add_text(out, location);
 }
 

@@ -41,6 +41,10 @@ void hf_text_add_restore(struct hf_buffer *out,
 			 const struct hf_project *project,
 			 const struct hf_name *from, const char *path,
 			 const char *location);
+/* "holdfast show @{1}:PATH": what a path held before the newest snapshot. */
+void hf_text_add_show_before(struct hf_buffer *out,
+			     const struct hf_project *project, const char *path,
+			     const char *location);
 /* The number a name begins with, without zeros. */
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);
 /*

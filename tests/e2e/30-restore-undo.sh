@@ -72,10 +72,12 @@ unchanged project
 echo '# changed by hand' >>presets.toml
 expect 0 "$holdfast" run -- true
 said '^holdfast: note: presets.toml changed since the last run \([0-9]+ s ago\): ' \
-	' bytes, 3 -> 4 comment lines; before: holdfast restore --from 1 presets.toml$'
+	' bytes, 3 -> 4 comment lines; before: holdfast show @\{1\}:presets.toml$'
 cp presets.toml "$dir/drifted"
 before=$(sed -n 's/.*; before: holdfast //p' "$dir/err")
 expect 0 "$holdfast" $before
+cmp "$dir/out" "$top/fixtures/sample/presets.toml" || fail 'that was not before'
+expect 0 "$holdfast" restore --from '@{1}' presets.toml
 unchanged project
 cp "$dir/drifted" presets.toml
 expect 0 "$holdfast" run -- true
@@ -87,7 +89,10 @@ mkdir -p sub .git
 cp presets.toml sub
 echo '# and again' >>presets.toml
 (cd sub && expect 0 "$holdfast" run -- true) || exit 1
-said "before: holdfast restore --from [0-9]+ $dir/project/presets.toml\$"
+said "before: holdfast show @\{1\}:$dir/project/presets.toml\$"
+before=$(sed -n 's/.*; before: holdfast //p' "$dir/err")
+(cd sub && expect 0 "$holdfast" $before) || exit 1
+cmp "$dir/out" "$dir/drifted" || fail 'that was not before, from below'
 rm -r sub .git
 
 # What a command was allowed to change is no drift, and does not stop a run.

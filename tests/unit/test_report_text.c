@@ -80,10 +80,29 @@ Test(report_text, drift)
 	hf_report_text_begun(&test.session, &drift, &style, &out);
 	hf_test_expect_said(
 		&out, "holdfast: note: a\\e.toml changed since the last run "
-		      "(2 h ago): 94 -> 12 bytes; before: holdfast restore "
-		      "--from 12 $'a\\033.toml' --root x\n"
+		      "(2 h ago): 94 -> 12 bytes; before: holdfast show "
+		      "@{1}:$'a\\033.toml' --root x\n"
 		      "holdfast: note: a\\e.toml changed since the last run "
 		      "(2 h ago): added, a file of 12 bytes\n");
+}
+
+/* Of the same content there is nothing to look at. */
+Test(report_text, drift_of_a_mode)
+{
+	struct hf_violation *changed =
+		hf_test_session_add(&test, "a.toml", "write");
+	struct hf_delta item = {&changed->before, &changed->after,
+				HF_CHANGE_METADATA};
+	const struct hf_deltas drift = {.items = &item, .count = 1};
+	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
+
+	test.session.previous = (struct hf_name){"000012-20261130T030007Z"};
+	changed->after.stat.mode = 0600;
+	changed->before.stat.mode = 0644;
+	hf_report_text_begun(&test.session, &drift, &style, &out);
+	cr_expect_not_null(strstr(out.data, "mode 0644 -> 0600"));
+	cr_expect_not_null(strstr(out.data, "; before: holdfast restore "
+					    "--from 12 a.toml\n"));
 }
 
 /* What commands may change is no drift, nor what was not protected before. */

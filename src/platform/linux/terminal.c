@@ -145,6 +145,14 @@ bool hf_terminal_write(int fd, const char *text, size_t len, int patience_ms)
 	return is_whole;
 }
 
+bool hf_terminal_is_gone(int fd)
+{
+	struct pollfd reader = {.fd = fd};
+
+	return HF_CALL(poll(&reader, 1, 0)) > 0 &&
+	       (reader.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 int hf_terminal_read_line(int fd, char *line, size_t size)
 {
 	size_t len = 0;
