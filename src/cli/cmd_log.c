@@ -9,6 +9,7 @@
 #include "cli/sessions.h"
 #include "core/entry_text.h"
 #include "core/sealed.h"
+#include "core/snapshot_peek.h"
 #include "report/json.h"
 
 /* Both kinds of name, walked from the new end. */
@@ -25,18 +26,6 @@ static void history_done(struct history *history)
 	hf_names_done(&history->snapshots);
 	hf_names_done(&history->living);
 	hf_names_done(&history->dead);
-}
-
-/* "2026-11-30 03:00:07Z" of "000042-20261130T030007Z". */
-static void add_time(const struct hf_name *name, char day_end,
-		     struct hf_buffer *out)
-{
-	const char *t = strchr(name->text, '-');
-
-	if (t == NULL || strlen(++t) < 16)
-		return;
-	hf_buffer_printf(out, "%.4s-%.2s-%.2s%c%.2s:%.2s:%.2sZ", t, t + 4,
-			 t + 6, day_end, t + 9, t + 11, t + 13);
 }
 
 static int load(const struct hf_store *store, struct history *history,
@@ -71,22 +60,45 @@ static bool is_session_next(const struct history *history)
 	       strcmp(session, snapshot) >= 0;
 }
 
-static void add_snapshot(const struct hf_name *name, bool is_json,
-			 struct hf_buffer *out)
+/* The others can still be shown when this one is damaged. */
+static void add_snapshot(const struct hf_store *store,
+			 const struct hf_name *name, bool is_json,
+			 struct hf_output *output, struct hf_buffer *out)
 {
+	struct hf_short_text text;
+	struct hf_error err = {0};
+	size_t entries = 0;
+	uint64_t bytes = 0;
+	const int rc = hf_snapshot_measure(store, name, &entries, &bytes, &err);
+
+	if (rc < 0)
+		hf_output_error(output, &err);
 	if (is_json) {
+		hf_format_time(&text, hf_name_time_ns(name));
 		hf_buffer_printf(out,
 				 "{\"type\": \"snapshot\", \"name\": "
-				 "\"%s\", \"time\": \"",
-				 name->text);
-		add_time(name, 'T', out);
-		hf_buffer_add_text(out, "\"}");
+				 "\"%s\", \"time\": \"%.19sZ\", ",
+				 name->text, text.text);
+		if (rc < 0)
+			hf_buffer_add_text(out, "\"entries\": null, "
+						"\"bytes\": null}");
+		else
+			hf_buffer_printf(out,
+					 "\"entries\": %zu, \"bytes\": "
+					 "%" PRIu64 "}",
+					 entries, bytes);
 		return;
 	}
-	add_time(name, ' ', out);
+	hf_text_add_time(out, hf_name_time_ns(name));
 	hf_buffer_add_text(out, "  snapshot ");
 	hf_text_add_number(out, name);
-	hf_buffer_add_text(out, "\n");
+	if (rc < 0) {
+		hf_buffer_add_text(out, ": damaged\n");
+		return;
+	}
+	hf_buffer_add_text(out, ": ");
+	hf_text_add_count(out, entries, "entry", "entries");
+	hf_buffer_printf(out, ", %s\n", hf_format_size(&text, bytes));
 }
 
 /* A record of the journal, its "time" as all JSON output has it.  Within a string
@@ -134,7 +146,22 @@ static void add_violations(const char *text, struct hf_buffer *out)
 	hf_buffer_add_text(out, "]");
 }
 
-static void add_session_json(const struct hf_session_record *record,
+/* What was kept, and how much of it is in the store still. */
+static uint64_t kept_bytes(const struct hf_store *store,
+			   const struct hf_session_record *record)
+{
+	uint64_t bytes = 0;
+
+	/* What cannot be measured is not there, mostly: dropped. */
+	if (record->kept_count > 0 &&
+	    hf_store_size_at(store->folder_fd[HF_STORE_KEPT], record->name.text,
+			     &bytes) < 0)
+		return 0;
+	return bytes;
+}
+
+static void add_session_json(const struct hf_store *store,
+			     const struct hf_session_record *record,
 			     bool is_living, struct hf_buffer *out)
 {
 	hf_buffer_printf(out,
@@ -164,20 +191,32 @@ static void add_session_json(const struct hf_session_record *record,
 			    out);
 	hf_buffer_printf(out,
 			 ", \"violations\": %" PRIu64 ", \"replaced\": "
-			 "%zu, \"records\": ",
-			 record->violations, record->kept_count);
+			 "%zu, \"kept_bytes\": %" PRIu64 ", \"records\": ",
+			 record->violations, record->kept_count,
+			 kept_bytes(store, record));
 	add_violations(record->violation_lines, out);
 	hf_buffer_add_text(out, "}");
 }
 
-static void add_session(const struct hf_session_record *record, bool is_living,
+static void add_session(const struct hf_store *store,
+			const struct hf_session_record *record, bool is_living,
 			struct hf_buffer *out)
 {
-	add_time(&record->name, ' ', out);
+	struct hf_short_text size;
+
+	hf_text_add_time(out, hf_name_time_ns(&record->name));
 	hf_buffer_printf(out, "  %s ", record->kind);
 	hf_text_add_number(out, &record->name);
 	hf_buffer_add_text(out, ": ");
 	hf_sessions_describe(record, is_living, out);
+	if (record->kept_count > 0) {
+		hf_buffer_add_text(out, " [");
+		hf_text_add_count(out, record->kept_count, "entry replaced",
+				  "entries replaced");
+		hf_buffer_printf(
+			out, ", %s kept]",
+			hf_format_size(&size, kept_bytes(store, record)));
+	}
 	hf_buffer_add_text(out, "\n");
 }
 
@@ -193,7 +232,7 @@ static void add_next(const struct hf_store *store, struct history *history,
 
 	if (!is_session_next(history)) {
 		name = &history->snapshots.items[--history->snapshots.count];
-		add_snapshot(name, is_json, out);
+		add_snapshot(store, name, is_json, output, out);
 		return;
 	}
 	name = &history->sessions.items[--history->sessions.count];
@@ -208,9 +247,9 @@ static void add_next(const struct hf_store *store, struct history *history,
 					 "\"damaged\"}",
 					 name->text);
 	} else if (is_json) {
-		add_session_json(&record, is_living, out);
+		add_session_json(store, &record, is_living, out);
 	} else {
-		add_session(&record, is_living, out);
+		add_session(store, &record, is_living, out);
 	}
 }
 
@@ -225,10 +264,15 @@ static int show_log(const struct hf_options *options, struct hf_output *output,
 	cleanup_buffer struct hf_buffer out = HF_BUFFER_INIT;
 	int rc;
 
-	if (options->word_count > 0)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot use '%s': log takes no arguments",
-			       HF_QUOTE(options->words[0]));
+	if (options->word_count > 0) {
+		(void)hf_fail(err, HF_ERR_USAGE,
+			      "cannot use '%s': log takes no arguments",
+			      HF_QUOTE(options->words[0]));
+		return hf_fail_hint(err, "'--path FILE' shows what one file "
+					 "held");
+	}
+	if (options->path != NULL)
+		return hf_log_path(options, output, err);
 	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
 	if (rc < 0)
 		return rc;

@@ -96,20 +96,18 @@ static size_t count_listed(const struct hf_tree *tree)
 static void add_line(const struct hf_entry *entry, struct hf_buffer *out)
 {
 	const enum hf_kind kind = entry->stat.kind;
-	struct hf_short_text time;
 
 	hf_buffer_printf(out, "%-9s  ", hf_kind_name(kind));
 	if (kind == HF_KIND_ABSENT) {
 		hf_buffer_printf(out, "%4s  %12s  %20s", "-", "-", "-");
 	} else {
-		hf_format_time(&time, entry->stat.mtime_ns);
 		hf_buffer_printf(out, "%04o  ", entry->stat.mode);
 		if (kind == HF_KIND_FILE)
 			hf_buffer_printf(out, "%12" PRIu64, entry->stat.size);
 		else
 			hf_buffer_printf(out, "%12s", "-");
-		hf_buffer_printf(out, "  %.10s %.8sZ", time.text,
-				 time.text + 11);
+		hf_buffer_add_text(out, "  ");
+		hf_text_add_time(out, entry->stat.mtime_ns);
 	}
 	hf_buffer_add_text(out, "  ");
 	hf_text_add_name(out, entry->path);

@@ -21,7 +21,7 @@ const struct hf_command hf_commands[HF_COMMANDS] = {
 	[HF_COMMAND_UNDO] = { "undo", EVERY_DAY, "[ID]",
 		"bring back what the last run or restore replaced",
 		hf_cmd_undo },
-	[HF_COMMAND_LOG] = { "log", REPAIR, "[-n N]",
+	[HF_COMMAND_LOG] = { "log", REPAIR, "[--path FILE] [-n N]",
 		"sessions and snapshots, newest first", hf_cmd_log },
 	[HF_COMMAND_SHOW] = { "show", REPAIR, "SNAPSHOT[:PATH]",
 		"what a snapshot holds, or one file's bytes", hf_cmd_show },

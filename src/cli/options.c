@@ -56,6 +56,8 @@ static const struct hf_option table[] = {
 	  IN(RECOVER), OPTION_PUT_BACK, 0 },
 	{ "keep-mine", NULL, "keep the paths behind it as they are; all, too",
 	  IN(RECOVER), OPTION_KEEP_MINE, 0 },
+	{ "path", "FILE", "the contents that this file has had", IN(LOG),
+	  OPTION_PATH, 0 },
 	{ "limit", "N", "how many lines at most", IN(LOG), OPTION_LIMIT, 'n' },
 	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
 	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },

@@ -45,6 +45,7 @@ struct hf_options {
 	const char *junit;
 	bool has_annotations;	/* GitHub's */
 	const char *from;
+	const char *path;	/* of log */
 	enum hf_color_mode color;
 	uint64_t limit;
 	bool is_fail_fast;

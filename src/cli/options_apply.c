@@ -130,6 +130,8 @@ static const char **text_of(struct hf_options *options, int id)
 		return &options->from;
 	case OPTION_JUNIT:
 		return &options->junit;
+	case OPTION_PATH:
+		return &options->path;
 	case OPTION_REPORT:
 		return &options->report;
 	case OPTION_ROOT:

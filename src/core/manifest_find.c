@@ -14,8 +14,10 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "core/entry_text.h"
 #include "core/json.h"
+#include "core/sealed.h"
 #include "platform/file.h"
 
 /* About 16 lines; doubled where one does not fit. */
@@ -290,4 +292,48 @@ int hf_manifest_find_in(int fd, const char *path, struct hf_tree *tree,
 		return hf_fail_system(err, rc, "cannot read a manifest");
 	source.size = stat.size;
 	return find(&source, path, tree, err);
+}
+
+/* -- all of it ------------------------------------------------------------- */
+
+/* Behind the first key of that name in the line; within a string every
+ * quotation mark is escaped, so that what looks like a key is one. */
+static const char *find_key(const char *line, size_t len, const char *key)
+{
+	const char *const end = line + len;
+	const size_t key_len = strlen(key);
+
+	while ((size_t)(end - line) >= key_len) {
+		line = memchr(line, key[0], (size_t)(end - line));
+		if (!line || (size_t)(end - line) < key_len)
+			return NULL;
+		if (memcmp(line, key, key_len) == 0)
+			return line + key_len;
+		line++;
+	}
+	return NULL;
+}
+
+void hf_manifest_measure(const char *data, size_t len, size_t *ret_entries,
+			 uint64_t *ret_bytes)
+{
+	struct hf_lines lines = {.next = data, .end = data + len};
+	uint64_t bytes = 0;
+	size_t entries = 0;
+	const char *line;
+	size_t line_len;
+
+	while (hf_lines_next(&lines, &line, &line_len)) {
+		const char *const size = find_key(line, line_len, "\"size\":");
+		uint64_t value;
+
+		/* One of more than 2^53 bytes is in quotes, and passed over. */
+		if (size && hf_parse_u64(size, strspn(size, "0123456789"), 10,
+					 &value) == 0)
+			bytes += value;
+		entries += find_key(line, line_len, "\"path\":") &&
+			   !find_key(line, line_len, "\"role\":\"ancestor\"");
+	}
+	*ret_entries = entries;
+	*ret_bytes = bytes;
 }

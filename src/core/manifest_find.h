@@ -27,5 +27,11 @@ MUST_CHECK int hf_manifest_find(const char *data, size_t len, const char *path,
 /* The same from an open file; HF_ERR_SYSTEM when it cannot be read. */
 MUST_CHECK int hf_manifest_find_in(int fd, const char *path,
 				   struct hf_tree *tree, struct hf_error *err);
+/*
+ * How many entries there are, ancestors left out, and how many bytes their
+ * files have.  For a manifest in memory that was checked.
+ */
+void hf_manifest_measure(const char *data, size_t len, size_t *ret_entries,
+			 uint64_t *ret_bytes);
 
 #endif /* HF_CORE_MANIFEST_FIND_H */

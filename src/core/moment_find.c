@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Find the snapshot that a person means.
- *
- * What was held is compared by a hash over all files and links that the paths
- * name.  Hundreds of manifests are asked for it without being proven; one that
- * says something new is read whole before it counts.
- */
+/* Find the snapshot that a person means. */
 #include "core/moment.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/calendar.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/holdings.h"
 #include "core/snapshot.h"
-#include "core/snapshot_peek.h"
 #include "platform/system.h"
 
 struct search {
@@ -25,112 +14,13 @@ struct search {
 	const char *const *paths; /* NULL: snapshots count themselves */
 	struct hf_moment moment;
 	struct hf_names names;
-	struct hf_hash *seen; /* what was held, new to old */
-	size_t seen_count;
 	struct hf_buffer *notes;
 };
 
 static void search_done(struct search *search)
 {
 	hf_names_done(&search->names);
-	hf_free_pointee(&search->seen);
 }
-
-/* -- what a snapshot holds ------------------------------------------------- */
-
-static bool is_content(const struct hf_entry *entry)
-{
-	return (entry->stat.kind == HF_KIND_FILE && entry->has_hash) ||
-	       entry->stat.kind == HF_KIND_LINK;
-}
-
-static void add_content(struct hf_hasher *hasher, const struct hf_entry *entry)
-{
-	const uint64_t kind_and_size[2] = {(uint64_t)entry->stat.kind,
-					   entry->stat.size};
-
-	hf_hasher_update(hasher, entry->path, strlen(entry->path) + 1);
-	hf_hasher_update(hasher, kind_and_size, sizeof(kind_and_size));
-	if (entry->has_hash)
-		hf_hasher_update(hasher, &entry->hash, sizeof(entry->hash));
-	else
-		hf_hasher_update(hasher, entry->link, strlen(entry->link) + 1);
-}
-
-/* 1 with what the entries hold, 0 when that is nothing. */
-static int summarize(const struct hf_tree *tree, struct hf_hash *ret_hash,
-		     struct hf_error *err)
-{
-	cleanup_hasher struct hf_hasher *hasher = hf_hasher_new();
-	int count = 0;
-
-	if (!hasher)
-		return hf_fail_memory(err);
-	for (size_t i = 0; i < tree->count; i++) {
-		if (!is_content(&tree->entries[i]))
-			continue;
-		add_content(hasher, &tree->entries[i]);
-		count = 1;
-	}
-	*ret_hash = hf_hasher_digest(hasher);
-	return count;
-}
-
-static int look(struct search *search, const struct hf_name *name,
-		bool is_proven, struct hf_hash *ret_hash, struct hf_error *err)
-{
-	cleanup_tree struct hf_tree tree = HF_TREE_INIT;
-	const int rc = is_proven ? hf_snapshot_prove(search->store, name,
-						     search->paths, &tree, err)
-				 : hf_snapshot_peek(search->store, name,
-						    search->paths, &tree, err);
-
-	return rc < 0 ? rc : summarize(&tree, ret_hash, err);
-}
-
-static bool is_seen(const struct search *search, const struct hf_hash *hash)
-{
-	for (size_t i = 0; i < search->seen_count; i++)
-		if (hf_hash_equal(&search->seen[i], hash))
-			return true;
-	return false;
-}
-
-static void note_damage(struct search *search, const struct hf_error *err)
-{
-	if (search->notes)
-		hf_buffer_printf(search->notes, "passed over: %s\n", err->text);
-}
-
-/*
- * 1 when the snapshot holds something that none before it did; it is
- * remembered. 0 also for one that is damaged: others may be whole.
- */
-static int is_new(struct search *search, const struct hf_name *name,
-		  struct hf_error *err)
-{
-	struct hf_error damaged;
-	struct hf_hash hash;
-	int rc;
-
-	rc = look(search, name, false, &hash, &damaged);
-	if (rc == 0 || (rc > 0 && is_seen(search, &hash)))
-		return 0;
-	if (rc > 0)
-		rc = look(search, name, true, &hash, &damaged);
-	if (rc == HF_ERR_CORRUPT || rc == HF_ERR_UNSUPPORTED) {
-		note_damage(search, &damaged);
-		return 0;
-	}
-	if (rc < 0)
-		*err = damaged;
-	if (rc <= 0 || is_seen(search, &hash))
-		return rc < 0 ? rc : 0;
-	search->seen[search->seen_count++] = hash;
-	return 1;
-}
-
-/* -- finding --------------------------------------------------------------- */
 
 static int fail_steps(const struct search *search, size_t count,
 		      struct hf_error *err)
@@ -148,35 +38,6 @@ static int fail_steps(const struct search *search, size_t count,
 	return hf_fail_hint(err, "'holdfast log' lists the snapshots");
 }
 
-static int find_step(struct search *search, struct hf_name *ret_name,
-		     struct hf_error *err)
-{
-	const uint64_t steps = search->moment.steps;
-	const size_t count = search->names.count;
-	uint64_t passed = 0;
-
-	/* The newest one is where counting begins, whatever it holds. */
-	if (steps == 0 || !search->paths) {
-		if (steps >= count)
-			return fail_steps(search, count, err);
-		*ret_name = search->names.items[count - 1 - steps];
-		return 0;
-	}
-	for (size_t i = count; i > 0; i--) {
-		const struct hf_name *const name = &search->names.items[i - 1];
-		const int rc = is_new(search, name, err);
-
-		if (rc < 0)
-			return rc;
-		passed += rc > 0 && i < count;
-		if (passed == steps) {
-			*ret_name = *name;
-			return 0;
-		}
-	}
-	return fail_steps(search, search->seen_count, err);
-}
-
 static int fail_time(const struct search *search, struct hf_error *err)
 {
 	const bool has_paths = search->paths != NULL;
@@ -189,44 +50,88 @@ static int fail_time(const struct search *search, struct hf_error *err)
 	return hf_fail_hint(err, "'holdfast log' lists the snapshots");
 }
 
-/* When the snapshot was taken, by its name: "000042-20261130T030007Z". */
-static int64_t time_of(const struct hf_name *name)
-{
-	const char *const t = strchr(name->text, '-') + 1;
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	int64_t time_ns = INT64_MAX;
+/* -- snapshots ------------------------------------------------------------- */
 
-	hf_buffer_printf(&text, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2s.0Z", t, t + 4,
-			 t + 6, t + 9, t + 11, t + 13);
-	if (text.data && hf_calendar_scan(text.data, &time_ns) == 0)
-		return INT64_MAX;
-	return time_ns;
+static int find_step(const struct search *search, struct hf_name *ret_name,
+		     struct hf_error *err)
+{
+	const size_t count = search->names.count;
+
+	if (search->moment.steps >= count)
+		return fail_steps(search, count, err);
+	*ret_name = search->names.items[count - 1 - search->moment.steps];
+	return 0;
 }
 
-static int find_time(struct search *search, struct hf_name *ret_name,
+static int find_time(const struct search *search, struct hf_name *ret_name,
 		     struct hf_error *err)
 {
 	for (size_t i = search->names.count; i > 0; i--) {
 		const struct hf_name *const name = &search->names.items[i - 1];
-		int rc = 1;
 
-		if (time_of(name) > search->moment.time_ns)
+		if (hf_name_time_ns(name) > search->moment.time_ns)
 			continue;
-		if (search->paths)
-			rc = is_new(search, name, err);
-		if (rc < 0)
-			return rc;
-		if (rc > 0) {
-			*ret_name = *name;
-			return 0;
-		}
+		*ret_name = *name;
+		return 0;
 	}
 	return fail_time(search, err);
 }
 
+/* -- contents -------------------------------------------------------------- */
+
+/* The newest one is where counting begins, whatever it holds. */
+static int find_content_step(const struct search *search,
+			     struct hf_holdings *holdings,
+			     struct hf_name *ret_name, struct hf_error *err)
+{
+	const struct hf_name *const newest =
+		&search->names.items[search->names.count - 1];
+	struct hf_holding holding;
+	uint64_t passed = 0;
+	int rc;
+
+	while ((rc = hf_holdings_next(holdings, &holding, err)) > 0) {
+		passed += holding.is_new && hf_name_number(&holding.snapshot) !=
+						    hf_name_number(newest);
+		if (passed == search->moment.steps) {
+			*ret_name = holding.snapshot;
+			return 0;
+		}
+	}
+	return rc < 0 ? rc : fail_steps(search, holdings->seen_count, err);
+}
+
+static int find_content(const struct search *search, struct hf_name *ret_name,
+			struct hf_error *err)
+{
+	cleanup_holdings struct hf_holdings holdings = HF_HOLDINGS_INIT;
+	struct hf_holding holding;
+	int rc;
+
+	holdings.notes = search->notes;
+	if (search->moment.kind == HF_MOMENT_TIME)
+		holdings.until_ns = search->moment.time_ns;
+	rc = hf_holdings_begin(&holdings, search->store, search->paths, err);
+	if (rc < 0)
+		return rc;
+	if (search->moment.kind == HF_MOMENT_STEPS)
+		return find_content_step(search, &holdings, ret_name, err);
+	while ((rc = hf_holdings_next(&holdings, &holding, err)) > 0) {
+		if (holding.has_content) {
+			*ret_name = holding.snapshot;
+			return 0;
+		}
+	}
+	return rc < 0 ? rc : fail_time(search, err);
+}
+
+/* -- all of it ------------------------------------------------------------- */
+
 static int find(struct search *search, struct hf_name *ret_name,
 		struct hf_error *err)
 {
+	const bool is_newest = search->moment.kind == HF_MOMENT_STEPS &&
+			       search->moment.steps == 0;
 	struct hf_name newest;
 	int rc;
 
@@ -237,9 +142,10 @@ static int find(struct search *search, struct hf_name *ret_name,
 				   &search->names, err);
 	if (rc < 0)
 		return rc;
-	search->seen = calloc(search->names.count + 1, sizeof(*search->seen));
-	if (!search->seen)
-		return hf_fail_memory(err);
+	if (search->names.count == 0)
+		return fail_steps(search, 0, err);
+	if (search->paths && !is_newest)
+		return find_content(search, ret_name, err);
 	return search->moment.kind == HF_MOMENT_TIME
 		       ? find_time(search, ret_name, err)
 		       : find_step(search, ret_name, err);

@@ -33,25 +33,45 @@ int hf_snapshot_peek(const struct hf_store *store, const struct hf_name *name,
 	return rc < 0 ? fail_name(name, err) : 0;
 }
 
-int hf_snapshot_prove(const struct hf_store *store, const struct hf_name *name,
-		      const char *const *paths, struct hf_tree *tree,
-		      struct hf_error *err)
+static int read_whole(const struct hf_store *store, const struct hf_name *name,
+		      struct hf_buffer *text, struct hf_error *err)
 {
 	cleanup_fd int fd = hf_snapshot_open(store, name, err);
 	cleanup_buffer struct hf_buffer label = HF_BUFFER_INIT;
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	struct hf_name found;
 	int rc;
 
 	if (fd < 0)
 		return err->code;
-	rc = hf_snapshot_read(fd, name, &label, &text, err);
+	rc = hf_snapshot_read(fd, name, &label, text, err);
 	if (rc == 0)
-		rc = hf_manifest_check(label.data, text.data ? text.data : "",
-				       text.len, &found, err);
-	if (rc == 0)
-		rc = hf_snapshot_check_name(label.data, &found, name, err);
+		rc = hf_manifest_check(label.data, text->data ? text->data : "",
+				       text->len, &found, err);
+	return rc < 0 ? rc
+		      : hf_snapshot_check_name(label.data, &found, name, err);
+}
+
+int hf_snapshot_prove(const struct hf_store *store, const struct hf_name *name,
+		      const char *const *paths, struct hf_tree *tree,
+		      struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	int rc = read_whole(store, name, &text, err);
+
 	for (; rc == 0 && *paths; paths++)
 		rc = hf_manifest_find(text.data, text.len, *paths, tree, err);
+	return rc;
+}
+
+int hf_snapshot_measure(const struct hf_store *store,
+			const struct hf_name *name, size_t *ret_entries,
+			uint64_t *ret_bytes, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	const int rc = read_whole(store, name, &text, err);
+
+	if (rc == 0)
+		hf_manifest_measure(text.data, text.len, ret_entries,
+				    ret_bytes);
 	return rc;
 }

@@ -26,5 +26,10 @@ MUST_CHECK int hf_snapshot_prove(const struct hf_store *store,
 				 const struct hf_name *name,
 				 const char *const *paths, struct hf_tree *tree,
 				 struct hf_error *err);
+/* Entries and bytes of files in all of it, proven. */
+MUST_CHECK int hf_snapshot_measure(const struct hf_store *store,
+				   const struct hf_name *name,
+				   size_t *ret_entries, uint64_t *ret_bytes,
+				   struct hf_error *err);
 
 #endif /* HF_CORE_SNAPSHOT_PEEK_H */

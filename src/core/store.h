@@ -116,6 +116,8 @@ struct hf_name {
 bool hf_name_parse(const char *text, struct hf_name *ret_name);
 /* Its number: 42. */
 uint64_t hf_name_number(const struct hf_name *name);
+/* Its time, of which it has the seconds. */
+int64_t hf_name_time_ns(const struct hf_name *name);
 
 struct hf_names {
 	struct hf_name *items;	/* oldest first */

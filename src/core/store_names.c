@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/calendar.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "platform/system.h"
@@ -71,6 +72,20 @@ static uint64_t number_of(const char *text)
 uint64_t hf_name_number(const struct hf_name *name)
 {
 	return number_of(name->text);
+}
+
+int64_t hf_name_time_ns(const struct hf_name *name)
+{
+	const char *const t = strchr(name->text, '-') + 1;
+	char text[sizeof(name->text)];
+	int64_t time_ns;
+
+	(void)snprintf(text, sizeof(text), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2s.0Z",
+		       t, t + 4, t + 6, t + 9, t + 11, t + 13);
+	/* One that is none, like the 99th of a month, is beyond all others. */
+	return hf_calendar_scan(text, &time_ns) > sizeof("2026-11-30")
+		       ? time_ns
+		       : INT64_MAX;
 }
 
 /* By number, which has no zeros in front beyond a fixed length. */

@@ -132,6 +132,14 @@ void hf_text_add_process(struct hf_buffer *out,
 	hf_text_add_command(out, words);
 }
 
+void hf_text_add_time(struct hf_buffer *out, int64_t unix_ns)
+{
+	struct hf_short_text text;
+
+	hf_format_time(&text, unix_ns);
+	hf_buffer_printf(out, "%.10s %.8sZ", text.text, text.text + 11);
+}
+
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name)
 {
 	const char *at = name->text;

@@ -45,6 +45,8 @@ void hf_text_add_restore(struct hf_buffer *out,
 void hf_text_add_show_before(struct hf_buffer *out,
 			     const struct hf_project *project, const char *path,
 			     const char *location);
+/* "2026-11-30 03:00:07Z" */
+void hf_text_add_time(struct hf_buffer *out, int64_t unix_ns);
 /* The number a name begins with, without zeros. */
 void hf_text_add_number(struct hf_buffer *out, const struct hf_name *name);
 /*

@@ -108,7 +108,7 @@ mv "$dir/tool_presets.toml" .
 
 # An earlier snapshot by its name, from the log.
 expect 0 "$holdfast" log -n 1000
-first=$(sed -n 's/.* snapshot \([0-9]*\)$/\1/p' "$dir/out" | tail -n 1)
+first=$(sed -n 's/.* snapshot \([0-9]*\): 6 entries, .*/\1/p' "$dir/out" | tail -n 1)
 [ -n "$first" ] || fail 'the log names no snapshot'
 expect 0 "$holdfast" restore --from "$first"
 unchanged project

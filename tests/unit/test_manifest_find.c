@@ -131,6 +131,28 @@ Test(manifest_find, every_path)
 		look(&manifest, &text, fd, others[i]);
 }
 
+Test(manifest_find, measure)
+{
+	static const char text[] =
+		"{\"holdfast-manifest\":1,\"name\":\"x\"}\n"
+		"{\"protect\":\"\\\"path\\\":\"}\n"
+		"{\"path\":\".\",\"kind\":\"directory\",\"role\":\"ancestor\"}"
+		"\n"
+		"{\"kind\":\"file\",\"size\":94,\"path\":\"a\"}\n"
+		"{\"path\":\"\\\"size\\\":7\",\"kind\":\"file\",\"size\":6}\n"
+		"{\"path\":\"large\",\"size\":\"9007199254740993\"}\n"
+		"{\"path\":\"link\",\"kind\":\"link\"}\n"
+		"{\"entries\":5,\"hash\":\"0\"}\n";
+	uint64_t bytes;
+	size_t entries;
+
+	hf_manifest_measure(text, sizeof(text) - 1, &entries, &bytes);
+	cr_expect_eq(entries, 4, "%zu", entries);
+	cr_expect_eq(bytes, 100, "%llu", (unsigned long long)bytes);
+	hf_manifest_measure("", 0, &entries, &bytes);
+	cr_expect_eq(entries, 0);
+}
+
 /* Whatever the bytes are: an answer or a failure, in bounds and in time. */
 Test(manifest_find, damaged_ones)
 {

@@ -389,6 +389,32 @@ Test(store, what_a_person_types)
 	}
 }
 
+Test(store, the_time_of_a_name)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds;
+	} cases[] = {
+		{"000001-19700101T000000Z", 0},
+		{"000042-20261130T030007Z", 1796007607},
+		{"12345678-20261130T030007Z", 1796007607},
+		{"000001-20261399T000000Z", -1},
+		{"000001-20261130T250000Z", -1},
+	};
+
+	for (size_t i = 0; i < HF_COUNT(cases); i++) {
+		struct hf_name name;
+
+		cr_assert(hf_name_parse(cases[i].name, &name));
+		cr_expect_eq(hf_name_time_ns(&name),
+			     cases[i].seconds < 0
+				     ? INT64_MAX
+				     : cases[i].seconds * 1000000000,
+			     "%s: %lld", cases[i].name,
+			     (long long)hf_name_time_ns(&name));
+	}
+}
+
 /* -- sweeping and measuring ----------------------------------------------- */
 
 Test(store, the_sweep_takes_what_a_crash_left_and_no_more)
