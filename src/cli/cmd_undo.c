@@ -12,15 +12,7 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 {
 	cleanup_session_record struct hf_session_record record =
 		HF_SESSION_RECORD_INIT;
-	cleanup_tree struct hf_tree now = HF_TREE_INIT;
-	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
-	const char *argv[2] = { NULL };
-	const struct hf_cli_repair_words words = {
-		.kind = "undo",
-		.snapshot = "",
-		.argv = argv,
-	};
 	int rc;
 
 	rc = hf_cli_repair_open(repair, "undo", options, output,
@@ -33,20 +25,7 @@ static int undo(struct hf_cli_repair *repair, const struct hf_options *options,
 		hf_output_notes(output, notes.data);
 	if (rc < 0)
 		return rc;
-	argv[0] = record.name.text;
-	rc = hf_repair_plan_undo(&repair->project, &record,
-				 hf_output_progress(output, "comparing"), &now,
-				 &plan, err);
-	if (rc < 0)
-		return rc;
-	if (plan.count == 0) {
-		if (!options->is_quiet)
-			hf_output_say(output, "session %s is undone already",
-				      record.name.text);
-		return hf_repair_settle_undos(&repair->project.store,
-					      record.name.text, err);
-	}
-	return hf_cli_repair_apply(repair, &plan, &words, ret_status, err);
+	return hf_cli_repair_undo(repair, &record, NULL, ret_status, err);
 }
 
 int hf_cmd_undo(const struct hf_options *options, struct hf_output *output)

@@ -47,7 +47,7 @@ static const struct hf_option table[] = {
 	{ "report", "FILE", "write the JSON report there (also fd:N)",
 	  IN(RUN), OPTION_REPORT, 0 },
 	{ "dry-run", NULL, "say what would be done, and do nothing",
-	  IN(RUN) | IN(RESTORE), OPTION_DRY_RUN, 0 },
+	  IN(RUN) | IN(RESTORE) | IN(UNDO) | IN(KEPT), OPTION_DRY_RUN, 0 },
 	{ "from", "SNAPSHOT", "put back what this snapshot holds", IN(RESTORE),
 	  OPTION_FROM, 0 },
 	{ "remove-additions", NULL, "move what the snapshot lacks away",

@@ -327,6 +327,56 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 	return 0;
 }
 
+/* Nothing to do: it is as the session had found it. */
+static int say_undone(struct hf_cli_repair *repair, const struct hf_plan *plan,
+		      const struct hf_session_record *record,
+		      const struct hf_cli_repair_words *words,
+		      struct hf_error *err)
+{
+	const struct hf_options *const options = repair->options;
+	const bool is_whole = strcmp(words->kind, "undo") == 0;
+
+	if (options->is_json)
+		print_json(repair, plan, words, NULL, NULL);
+	else if (!options->is_quiet)
+		hf_output_say(repair->output, "%s %s is undone already",
+			      is_whole ? "session"
+				       : "what was named of session",
+			      record->name.text);
+	if (!is_whole || options->is_dry_run)
+		return 0;
+	return hf_repair_settle_undos(&repair->project.store, record->name.text,
+				      err);
+}
+
+int hf_cli_repair_undo(struct hf_cli_repair *repair,
+		       const struct hf_session_record *record,
+		       const char *const *argv, int *ret_status,
+		       struct hf_error *err)
+{
+	cleanup_tree struct hf_tree now = HF_TREE_INIT;
+	cleanup_plan struct hf_plan plan = HF_PLAN_INIT;
+	const char *const undone[] = {record->name.text, NULL};
+	const struct hf_cli_repair_words words = {
+		.kind = argv == NULL ? "undo" : "restore",
+		.snapshot = "",
+		.argv = argv == NULL ? undone : argv,
+	};
+	int rc;
+
+	rc = hf_repair_plan_undo(
+		&repair->project, record,
+		hf_output_progress(repair->output, "comparing"), &now, &plan,
+		err);
+	if (rc < 0)
+		return rc;
+	if (plan.count == 0)
+		return say_undone(repair, &plan, record, &words, err);
+	if (repair->options->is_dry_run)
+		return hf_cli_repair_preview(repair, &plan, &words, err);
+	return hf_cli_repair_apply(repair, &plan, &words, ret_status, err);
+}
+
 int hf_cli_repair_preview(struct hf_cli_repair *repair,
 			  const struct hf_plan *plan,
 			  const struct hf_cli_repair_words *words,

@@ -72,6 +72,15 @@ MUST_CHECK int hf_cli_repair_apply(struct hf_cli_repair *repair,
 				   struct hf_plan *plan,
 				   const struct hf_cli_repair_words *words,
 				   int *ret_status, struct hf_error *err);
+/*
+ * Bring back what record tells of, all of it or what of it was left in: the one
+ * way of undo and of kept copies.  argv NULL: the session is undone by that;
+ * else these are its words, and what else it has replaced can still be undone.
+ */
+MUST_CHECK int hf_cli_repair_undo(struct hf_cli_repair *repair,
+				  const struct hf_session_record *record,
+				  const char *const *argv, int *ret_status,
+				  struct hf_error *err);
 /* The line of one step that did something, or failed. */
 void hf_cli_repair_say_step(const struct hf_cli_repair *repair,
 			    const struct hf_step *step);
