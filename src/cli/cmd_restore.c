@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/path.h"
 #include "base/text.h"
 #include "cli/paths.h"
 #include "cli/repair.h"
+#include "cli/restore_to.h"
+#include "cli/selection.h"
 #include "cli/versions.h"
 #include "core/snapshot.h"
 
@@ -26,97 +27,13 @@ static void restoring_done(struct restoring *restoring)
 	hf_tree_done(&restoring->now);
 	hf_tree_done(&restoring->want);
 	hf_manifest_done(&restoring->manifest);
-	for (size_t i = 0;
-	     restoring->paths != NULL && restoring->paths[i] != NULL; i++)
-		free(restoring->paths[i]);
-	hf_free_pointee(&restoring->paths);
+	hf_selection_free(&restoring->paths);
 	hf_cli_repair_close(&restoring->repair);
 }
 
 static const char *const *paths_of(const struct restoring *restoring)
 {
 	return (const char *const *)restoring->paths;
-}
-
-static int resolve_paths(struct restoring *restoring,
-			 const struct hf_options *options, struct hf_error *err)
-{
-	const char *root = restoring->repair.project.root;
-	int rc;
-
-	if (options->word_count == 0)
-		return 0;
-	restoring->paths = calloc(options->word_count + 1, sizeof(char *));
-	if (restoring->paths == NULL)
-		return hf_fail_memory(err);
-	for (size_t i = 0; i < options->word_count; i++) {
-		rc = hf_paths_resolve(root, options->words[i],
-				      &restoring->paths[i], err);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-/* The names that a path stands for: itself and what lies beneath it. */
-static bool is_named(const char *path, const char *named)
-{
-	return strcmp(path, named) == 0 || hf_path_is_beneath(path, named);
-}
-
-static bool has_name(const struct hf_tree *tree, const char *named)
-{
-	for (size_t i = 0; i < tree->count; i++)
-		if (is_named(tree->entries[i].path, named))
-			return true;
-	return false;
-}
-
-/* Copies of what the paths name and of the directories above; all when there
- * are no paths. */
-static int select_entries(const struct hf_tree *from, const char *const *paths,
-			  struct hf_tree *to, struct hf_error *err)
-{
-	for (size_t i = 0; i < from->count; i++) {
-		const struct hf_entry *entry = &from->entries[i];
-		struct hf_entry *copy;
-		bool is_meant = false;
-		bool is_above = false;
-
-		for (size_t k = 0; paths[k] != NULL; k++) {
-			is_meant |= is_named(entry->path, paths[k]);
-			is_above |= hf_path_is_beneath(paths[k], entry->path);
-		}
-		if (!is_meant && !is_above)
-			continue;
-		copy = hf_tree_add_copy(to, entry);
-		if (copy == NULL)
-			return hf_fail_memory(err);
-		/* Who names a path wants it, whatever a command may do. */
-		if (is_meant && copy->role == HF_ROLE_ALLOWED)
-			copy->role = HF_ROLE_PROTECTED;
-	}
-	return hf_tree_sort(to, err);
-}
-
-static int check_paths(const struct restoring *restoring,
-		       const struct hf_tree *all_now, bool may_remove,
-		       struct hf_error *err)
-{
-	const char *const *paths = paths_of(restoring);
-
-	for (size_t i = 0; paths[i] != NULL; i++) {
-		if (has_name(&restoring->manifest.tree, paths[i]) ||
-		    (may_remove && has_name(all_now, paths[i])))
-			continue;
-		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot restore '%s': it is not in snapshot %s",
-			      HF_QUOTE(paths[i]),
-			      restoring->manifest.name.text);
-		return hf_fail_hint(err, "'holdfast log' lists the snapshots, "
-					 "'--from SNAPSHOT' chooses one");
-	}
-	return 0;
 }
 
 /* Only what is named is read: the rest may be large. */
@@ -130,18 +47,19 @@ static int look_at_paths(struct restoring *restoring,
 	rc = hf_scan(scan, &all, NULL, err);
 	if (rc < 0)
 		return rc;
-	rc = check_paths(restoring, &all,
-			 restoring->repair.options->is_removing, err);
+	rc = hf_selection_check(
+		paths_of(restoring), &restoring->manifest,
+		restoring->repair.options->is_removing ? &all : NULL, err);
 	if (rc < 0)
 		return rc;
-	rc = select_entries(&all, paths_of(restoring), &restoring->now, err);
+	rc = hf_selection_copy(&all, paths_of(restoring), &restoring->now, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_scan_read(scan, &restoring->now, NULL, true, progress, err);
 	if (rc < 0)
 		return rc;
-	return select_entries(&restoring->manifest.tree, paths_of(restoring),
-			      &restoring->want, err);
+	return hf_selection_copy(&restoring->manifest.tree, paths_of(restoring),
+				 &restoring->want, err);
 }
 
 static int look(struct restoring *restoring, struct hf_error *err)
@@ -271,7 +189,8 @@ static int restore(struct restoring *restoring, struct hf_output *output,
 				    options->from, &restoring->manifest, err);
 	if (rc < 0)
 		return rc;
-	rc = resolve_paths(restoring, options, err);
+	rc = hf_selection_resolve(restoring->repair.project.root,
+				  options->words, &restoring->paths, err);
 	if (rc < 0)
 		return rc;
 	rc = look(restoring, err);
@@ -302,6 +221,8 @@ int hf_cmd_restore(const struct hf_options *options, struct hf_output *output)
 	struct hf_error err = { 0 };
 	int status = HF_STATUS_DONE;
 
+	if (options->to != NULL)
+		return hf_cli_restore_to(options, output);
 	if (restore(&restoring, output, options, &status, &err) < 0)
 		return hf_output_fail(output, &err);
 	return status;

@@ -50,6 +50,8 @@ static const struct hf_option table[] = {
 	  IN(RUN) | IN(RESTORE) | IN(UNDO) | IN(KEPT), OPTION_DRY_RUN, 0 },
 	{ "from", "SNAPSHOT", "put back what this snapshot holds", IN(RESTORE),
 	  OPTION_FROM, 0 },
+	{ "to", "DIR", "write copies into DIR, and leave the tree alone",
+	  IN(RESTORE), OPTION_TO, 0 },
 	{ "remove-additions", NULL, "move what the snapshot lacks away",
 	  IN(RESTORE), OPTION_REMOVE_ADDITIONS, 0 },
 	{ "put-back", NULL, "put the paths behind it back; all, on a terminal",

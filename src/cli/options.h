@@ -47,6 +47,7 @@ struct hf_options {
 	bool has_annotations;	/* GitHub's */
 	const char *from;
 	const char *path;	/* of log */
+	const char *to;
 	enum hf_color_mode color;
 	uint64_t limit;
 	bool is_fail_fast;

@@ -138,6 +138,8 @@ static const char **text_of(struct hf_options *options, int id)
 		return &options->policy.root;
 	case OPTION_STORE:
 		return &options->store;
+	case OPTION_TO:
+		return &options->to;
 	default:
 		return NULL;
 	}

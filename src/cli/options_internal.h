@@ -33,6 +33,7 @@ enum option_id {
 	OPTION_REPORT,
 	OPTION_ROOT,
 	OPTION_STORE,
+	OPTION_TO,
 	OPTION_VERBOSE,
 };
 

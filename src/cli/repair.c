@@ -97,8 +97,11 @@ int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)
 
 /* -- words ------------------------------------------------------------------- */
 
-static const char *step_word(const struct hf_step *step, bool is_plan)
+static const char *step_word(const struct hf_cli_repair *repair,
+			     const struct hf_step *step, bool is_plan)
 {
+	if (repair->directory != NULL)
+		return is_plan ? "would write" : "wrote";
 	if (step->action == HF_ACTION_REMOVE)
 		return is_plan ? "would move away" : "moved away";
 	return is_plan ? "would put back" : "put back";
@@ -131,8 +134,14 @@ static void add_step(const struct hf_cli_repair *repair,
 		     struct hf_buffer *out)
 {
 	hf_text_begin(out, &repair->output->style, NULL);
-	hf_buffer_printf(out, "%s ", step_word(step, is_plan));
-	add_difference(step, out);
+	hf_buffer_printf(out, "%s ", step_word(repair, step, is_plan));
+	if (repair->directory != NULL) {
+		hf_text_add_name(out, repair->directory);
+		hf_buffer_add_text(out, "/");
+		hf_text_add_name(out, hf_step_path(step));
+	} else {
+		add_difference(step, out);
+	}
 	if (step->kept != NULL && step->kept[0] != '\0') {
 		hf_buffer_add_text(out, "; what was there is kept: ");
 		hf_text_add_name(out, repair->project.store.path);
@@ -209,6 +218,8 @@ static void print_json(const struct hf_cli_repair *repair,
 	hf_buffer_printf(&out, ", \"additions_left\": %zu, \"undo\": ",
 			 words->additions);
 	hf_report_json_text(undo, &out);
+	hf_buffer_add_text(&out, ", \"directory\": ");
+	hf_report_json_text(repair->directory, &out);
 	hf_buffer_add_text(&out, ", \"entries\": [");
 	for (size_t i = 0; i < plan->count; i++) {
 		if (plan->steps[i].change == 0 &&
@@ -375,6 +386,31 @@ int hf_cli_repair_undo(struct hf_cli_repair *repair,
 	if (repair->options->is_dry_run)
 		return hf_cli_repair_preview(repair, &plan, &words, err);
 	return hf_cli_repair_apply(repair, &plan, &words, ret_status, err);
+}
+
+int hf_cli_repair_tell_copies(const struct hf_cli_repair *repair,
+			      const struct hf_plan *plan,
+			      const struct hf_cli_repair_words *words,
+			      struct hf_error *err)
+{
+	const size_t failures = count_failures(plan);
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+
+	if (repair->options->is_json)
+		print_json(repair, plan, words, NULL, NULL);
+	if (failures > 0)
+		hf_output_say(repair->output, "%zu %s not written", failures,
+			      failures == 1 ? "entry is" : "entries are");
+	if (repair->options->is_quiet || repair->options->is_json)
+		return 0;
+	hf_text_begin(&line, &repair->output->style, NULL);
+	hf_text_add_count(&line, count_worked(plan), "entry", "entries");
+	hf_buffer_printf(&line,
+			 " of snapshot %s written; the project is as "
+			 "it was\n",
+			 words->snapshot);
+	hf_output_lines(repair->output, &line);
+	return hf_buffer_check(&line, err);
 }
 
 int hf_cli_repair_preview(struct hf_cli_repair *repair,

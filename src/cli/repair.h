@@ -18,6 +18,9 @@ struct hf_cli_repair {
 	struct hf_names dead;	/* sessions that did not end */
 	const struct hf_options *options;
 	struct hf_output *output;
+	/* Where copies are written (restore --to); NULL: the tree is put back.
+	 */
+	const char *directory;
 };
 
 #define HF_CLI_REPAIR_INIT	{ .project = HF_PROJECT_INIT, .dead = HF_NAMES_INIT }
@@ -84,6 +87,10 @@ MUST_CHECK int hf_cli_repair_undo(struct hf_cli_repair *repair,
 /* The line of one step that did something, or failed. */
 void hf_cli_repair_say_step(const struct hf_cli_repair *repair,
 			    const struct hf_step *step);
+/* Of copies that were written into repair->directory: how many, or JSON. */
+MUST_CHECK int hf_cli_repair_tell_copies(
+	const struct hf_cli_repair *repair, const struct hf_plan *plan,
+	const struct hf_cli_repair_words *words, struct hf_error *err);
 /* Print what it would do instead. */
 MUST_CHECK int hf_cli_repair_preview(struct hf_cli_repair *repair,
 				     const struct hf_plan *plan,

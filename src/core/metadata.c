@@ -13,6 +13,9 @@
 #include "base/fail.h"
 #include "base/text.h"
 
+/* A mode for whom it was not meant. */
+#define NO_SET_ID 01777u
+
 /* An open file, or a name when fd is -1. */
 struct target {
 	int fd;
@@ -126,9 +129,18 @@ static int put_xattrs(const struct target *target, const struct hf_entry *want,
 	return rc < 0 ? fail(err, rc, "extended attributes", want) : 0;
 }
 
-static int apply(const struct target *target, const struct hf_entry *want,
-		 struct hf_error *err)
+/* Is a failure none, since only so much is wanted? */
+static bool is_allowed(enum hf_metadata_extent extent,
+		       const struct hf_error *err)
 {
+	return extent == HF_METADATA_ALLOWED &&
+	       (err->sys_errno == EPERM || err->sys_errno == EOPNOTSUPP);
+}
+
+static int apply(const struct target *target, const struct hf_entry *want,
+		 enum hf_metadata_extent extent, struct hf_error *err)
+{
+	struct hf_stat stat = want->stat;
 	struct hf_stat now;
 	int rc;
 
@@ -137,16 +149,18 @@ static int apply(const struct target *target, const struct hf_entry *want,
 		return hf_fail_system(err, rc, "cannot look at '%s'",
 				      HF_QUOTE(want->path));
 	rc = give_back(target, want, &now, err);
-	if (rc < 0)
+	if (rc < 0 && !is_allowed(extent, err))
 		return rc;
-	rc = put_xattrs(target, want, err);
 	if (rc < 0)
+		stat.mode &= NO_SET_ID;
+	rc = put_xattrs(target, want, err);
+	if (rc < 0 && !is_allowed(extent, err))
 		return rc;
 
 	/* The two above may have changed it. */
 	rc = get_stat(target, &now);
-	if (rc == 0 && !is_mode_equal(&now, &want->stat))
-		rc = set_mode(target, &want->stat);
+	if (rc == 0 && !is_mode_equal(&now, &stat))
+		rc = set_mode(target, &stat);
 	if (rc < 0)
 		return fail(err, rc, "mode", want);
 	if (!is_mtime_equal(&now, &want->stat))
@@ -154,13 +168,15 @@ static int apply(const struct target *target, const struct hf_entry *want,
 	return rc < 0 ? fail(err, rc, "time", want) : 0;
 }
 
-int hf_metadata_set(int fd, const struct hf_entry *want, struct hf_error *err)
+int hf_metadata_set(int fd, const struct hf_entry *want,
+		    enum hf_metadata_extent extent, struct hf_error *err)
 {
-	return apply(&(struct target){.fd = fd}, want, err);
+	return apply(&(struct target){.fd = fd}, want, extent, err);
 }
 
 int hf_metadata_set_at(int dir_fd, const char *name,
-		       const struct hf_entry *want, struct hf_error *err)
+		       const struct hf_entry *want,
+		       enum hf_metadata_extent extent, struct hf_error *err)
 {
 	const struct target target = {
 		.fd = -1,
@@ -168,7 +184,7 @@ int hf_metadata_set_at(int dir_fd, const char *name,
 		.name = name,
 	};
 
-	return apply(&target, want, err);
+	return apply(&target, want, extent, err);
 }
 
 static int open_target(int dir_fd, const char *name, enum hf_kind kind)
@@ -179,7 +195,9 @@ static int open_target(int dir_fd, const char *name, enum hf_kind kind)
 }
 
 int hf_metadata_set_in_place(int dir_fd, const char *name,
-			     const struct hf_entry *want, struct hf_error *err)
+			     const struct hf_entry *want,
+			     enum hf_metadata_extent extent,
+			     struct hf_error *err)
 {
 	const enum hf_kind kind = want->stat.kind;
 	cleanup_fd int fd = -1;
@@ -187,7 +205,7 @@ int hf_metadata_set_in_place(int dir_fd, const char *name,
 	int rc;
 
 	if (kind != HF_KIND_FILE && kind != HF_KIND_DIRECTORY)
-		return hf_metadata_set_at(dir_fd, name, want, err);
+		return hf_metadata_set_at(dir_fd, name, want, extent, err);
 
 	fd = open_target(dir_fd, name, kind);
 	if (fd == -EACCES) {
@@ -210,7 +228,7 @@ int hf_metadata_set_in_place(int dir_fd, const char *name,
 		return hf_fail(err, HF_ERR_CHANGED,
 			       "cannot restore '%s': it is being replaced",
 			       HF_QUOTE(want->path));
-	rc = hf_metadata_set(fd, want, err);
+	rc = hf_metadata_set(fd, want, extent, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_file_sync(fd);

@@ -18,15 +18,27 @@ struct hf_error;
 /* All but the mtime of a directory, which follows from what happens in it. */
 bool hf_metadata_is_equal(const struct hf_entry *a, const struct hf_entry *b);
 
+/* How much of it. */
+enum hf_metadata_extent {
+	HF_METADATA_ALL,
+	/*
+	 * What the user may give: an owner and extended attributes that he may
+	 * not stay as they are, and then nothing is set-id.
+	 */
+	HF_METADATA_ALLOWED
+};
+
 /*
  * Of an open file or directory (whose mtime is left alone).
  * HF_ERR_SYSTEM "cannot give 'x' back to its owner" when the user may not.
  */
 MUST_CHECK int hf_metadata_set(int fd, const struct hf_entry *want,
+			       enum hf_metadata_extent extent,
 			       struct hf_error *err);
 /* Of a link or node, which cannot be opened. */
 MUST_CHECK int hf_metadata_set_at(int dir_fd, const char *name,
 				  const struct hf_entry *want,
+				  enum hf_metadata_extent extent,
 				  struct hf_error *err);
 
 /*
@@ -35,6 +47,7 @@ MUST_CHECK int hf_metadata_set_at(int dir_fd, const char *name,
  */
 MUST_CHECK int hf_metadata_set_in_place(int dir_fd, const char *name,
 					const struct hf_entry *want,
+					enum hf_metadata_extent extent,
 					struct hf_error *err);
 
 #endif /* HF_CORE_METADATA_H */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/defs.h"
 #include "core/json.h"
 
 #define HF_PACK_NAME		32	/* bytes of a name */
@@ -24,6 +25,9 @@ void hf_pack_name_format(uint32_t number, const char *suffix,
 /* The number in such a name; false when it is none. */
 bool hf_pack_name_parse(const char *name, const char *suffix,
 			uint32_t *ret_number);
+
+/* The name that path has in an archive; to free(), NULL when out of memory. */
+MUST_CHECK char *hf_pack_member_name(const char *path);
 
 /* The first line of an index: is it that of this pack, and how long is that? */
 bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,

@@ -193,8 +193,7 @@ static size_t marked_len(const char *path)
 	return len;
 }
 
-/* The name in the archive; to free(), NULL when out of memory. */
-static char *member_name(const char *path)
+char *hf_pack_member_name(const char *path)
 {
 	const size_t marked = marked_len(path);
 	cleanup_buffer struct hf_buffer name = HF_BUFFER_INIT;
@@ -269,7 +268,7 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 			       "cannot archive '%s': "
 			       "it is too large",
 			       HF_QUOTE(entry->path));
-	name = member_name(entry->path);
+	name = hf_pack_member_name(entry->path);
 	if (!name || !set_header(writer->entry, entry, name))
 		return hf_fail_memory(err);
 	if (!writer->is_open) {

@@ -142,6 +142,12 @@ static void set_times(struct hf_restore_run *run)
 	}
 }
 
+enum hf_metadata_extent hf_restore_extent(
+	const struct hf_restore_context *context)
+{
+	return context->is_elsewhere ? HF_METADATA_ALLOWED : HF_METADATA_ALL;
+}
+
 int hf_restore_apply(struct hf_plan *plan,
 		     const struct hf_restore_context *context,
 		     struct hf_error *err)

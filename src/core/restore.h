@@ -24,6 +24,7 @@
 
 #include "core/compare.h"
 #include "core/journal.h"
+#include "core/metadata.h"
 #include "core/store.h"
 #include "holdfast/error.h"
 
@@ -106,6 +107,12 @@ struct hf_restore_context {
 	const struct hf_store *store;
 	struct hf_journal *journal;	/* of the session that restores */
 	int root_fd;
+	/*
+	 * root_fd is not the tree but a directory for copies.  Nothing that
+	 * stands there is replaced; nothing is kept or journalled (journal
+	 * NULL), and the metadata are those that the user may give.
+	 */
+	bool is_elsewhere;
 	/* Where contents are that the store has lost; may be NULL. */
 	const struct hf_spare *spare;
 	/* Called once for each step that has a result; may be NULL. */
@@ -117,6 +124,9 @@ MUST_CHECK int hf_restore_apply(struct hf_plan *plan,
 				const struct hf_restore_context *context,
 				struct hf_error *err);
 
+/* How much of an entry's metadata is to be set, see core/metadata.h. */
+enum hf_metadata_extent hf_restore_extent(
+	const struct hf_restore_context *context);
 /* The entry that a step is about. */
 const char *hf_step_path(const struct hf_step *step);
 /*

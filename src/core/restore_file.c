@@ -303,7 +303,7 @@ static int rewrite(struct hf_file_maker *maker, struct hf_error *err)
 		return rc;
 	}
 	/* The content is right, whatever becomes of the rest. */
-	rc = hf_metadata_set(to_fd, maker->step->want, err);
+	rc = hf_metadata_set(to_fd, maker->step->want, HF_METADATA_ALL, err);
 	if (rc < 0)
 		return rc;
 	rc = hf_file_sync(to_fd);
@@ -328,7 +328,7 @@ static int set_what_we_may(int fd, const struct hf_entry *want,
 	ours.stat.uid = now.uid;
 	ours.stat.gid = now.gid;
 	ours.stat.mode &= 01777u;
-	return hf_metadata_set(fd, &ours, err);
+	return hf_metadata_set(fd, &ours, HF_METADATA_ALL, err);
 }
 
 /* The temporary file to the disk, then the trade. */
@@ -361,7 +361,8 @@ static int trade(struct hf_file_maker *maker, const struct hf_stat *now,
 	struct hf_error second;
 	int rc;
 
-	rc = hf_metadata_set(maker->fd, want, err);
+	rc = hf_metadata_set(maker->fd, want, hf_restore_extent(maker->context),
+			     err);
 	if (rc == 0)
 		return flush_and_trade(maker, now, err);
 	if (err->sys_errno != EPERM)
@@ -384,7 +385,8 @@ int hf_file_maker_finish(struct hf_file_maker *maker, struct hf_error *err)
 	struct hf_stat now = {.kind = HF_KIND_ABSENT};
 	int rc;
 
-	rc = look(maker, &now, err);
+	/* Elsewhere nothing may be there. */
+	rc = context->is_elsewhere ? 0 : look(maker, &now, err);
 	if (rc < 0)
 		return rc;
 	if (is_content_right(maker, &now)) {

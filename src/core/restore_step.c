@@ -36,6 +36,7 @@ int hf_step_verify(const struct hf_restore_context *context,
 	cleanup_fd int dir_fd = -1;
 	struct hf_entry *now;
 	const char *name;
+	unsigned change;
 	int rc;
 
 	dir_fd = hf_scan_open_parent(context->root_fd, want->path, &name);
@@ -55,7 +56,11 @@ int hf_step_verify(const struct hf_restore_context *context,
 		if (rc < 0)
 			return rc;
 	}
-	if (hf_compare_entry(want, now) == 0 && hf_metadata_is_equal(want, now))
+	change = hf_compare_entry(want, now);
+	if (context->is_elsewhere)
+		change &= ~(unsigned)HF_CHANGE_METADATA;
+	if (change == 0 &&
+	    (context->is_elsewhere || hf_metadata_is_equal(want, now)))
 		return 0;
 	return hf_fail(err, HF_ERR_CHANGED,
 		       "cannot restore '%s': it was changed again meanwhile",
@@ -102,7 +107,8 @@ static int set_metadata_at(const struct hf_restore_context *context,
 	rc = hf_place_unprotect(place, err);
 	if (rc < 0)
 		return rc;
-	rc = hf_metadata_set_in_place(place->dir_fd, place->name, want, err);
+	rc = hf_metadata_set_in_place(place->dir_fd, place->name, want,
+				      HF_METADATA_ALL, err);
 	if (rc < 0)
 		return rc;
 	return hf_step_verify(context, step, false, err);
@@ -128,29 +134,31 @@ int hf_step_set_metadata(const struct hf_restore_context *context,
 /* -- something new -------------------------------------------------------- */
 
 static int make_directory(const struct hf_place *place,
-			  const struct hf_entry *want, struct hf_error *err)
+			  const struct hf_entry *want,
+			  enum hf_metadata_extent extent, struct hf_error *err)
 {
 	int rc = hf_file_mkdir_at(place->dir_fd, place->tmp, 0700);
 
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot make '%s'",
 				      HF_QUOTE(want->path));
-	return hf_metadata_set_in_place(place->dir_fd, place->tmp, want, err);
+	return hf_metadata_set_in_place(place->dir_fd, place->tmp, want, extent,
+					err);
 }
 
 static int make_link(const struct hf_place *place, const struct hf_entry *want,
-		     struct hf_error *err)
+		     enum hf_metadata_extent extent, struct hf_error *err)
 {
 	int rc = hf_file_symlink_at(want->link, place->dir_fd, place->tmp);
 
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot make '%s'",
 				      HF_QUOTE(want->path));
-	return hf_metadata_set_at(place->dir_fd, place->tmp, want, err);
+	return hf_metadata_set_at(place->dir_fd, place->tmp, want, extent, err);
 }
 
 static int make_node(const struct hf_place *place, const struct hf_entry *want,
-		     struct hf_error *err)
+		     enum hf_metadata_extent extent, struct hf_error *err)
 {
 	int rc = hf_file_mknod_at(place->dir_fd, place->tmp, want->stat.kind,
 				  0600, want->stat.rdev);
@@ -158,17 +166,17 @@ static int make_node(const struct hf_place *place, const struct hf_entry *want,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot make '%s'",
 				      HF_QUOTE(want->path));
-	return hf_metadata_set_at(place->dir_fd, place->tmp, want, err);
+	return hf_metadata_set_at(place->dir_fd, place->tmp, want, extent, err);
 }
 
 static int make(const struct hf_place *place, const struct hf_entry *want,
-		struct hf_error *err)
+		enum hf_metadata_extent extent, struct hf_error *err)
 {
 	if (want->stat.kind == HF_KIND_DIRECTORY)
-		return make_directory(place, want, err);
+		return make_directory(place, want, extent, err);
 	if (want->stat.kind == HF_KIND_LINK)
-		return make_link(place, want, err);
-	return make_node(place, want, err);
+		return make_link(place, want, extent, err);
+	return make_node(place, want, extent, err);
 }
 
 /* Is nothing but metadata to be set, if anything? */
@@ -197,7 +205,8 @@ static int put(const struct hf_restore_context *context, struct hf_step *step,
 	rc = hf_place_open(&place, context->root_fd, want->path, err);
 	if (rc < 0)
 		return rc;
-	rc = is_content_right(&place, want, err);
+	/* Elsewhere nothing may be there. */
+	rc = context->is_elsewhere ? 0 : is_content_right(&place, want, err);
 	if (rc < 0)
 		return rc;
 	if (rc > 0) {
@@ -207,7 +216,7 @@ static int put(const struct hf_restore_context *context, struct hf_step *step,
 	rc = hf_place_name(&place, err);
 	if (rc < 0)
 		return rc;
-	rc = make(&place, want, err);
+	rc = make(&place, want, hf_restore_extent(context), err);
 	if (rc < 0)
 		return rc;
 	rc = hf_swap(context, &place, step, err);

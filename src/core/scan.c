@@ -23,11 +23,7 @@
 
 /* -- names --------------------------------------------------------------- */
 
-/*
- * The canonical form of an absolute path of which the end may not exist (or not
- * be accessible: opening it fails, too, and says so).  NULL with errno.
- */
-static char *canonical_as_far(const char *path)
+char *hf_scan_canonical(const char *path)
 {
 	cleanup_free char *whole = hf_path_normalize(path);
 	cleanup_free char *start = whole ? strdup(whole) : NULL;
@@ -75,7 +71,7 @@ static int walk_outside(const struct hf_scan_options *options,
 			return hf_fail_memory(err);
 		if (hf_scan_is_swapped(options, within))
 			continue;
-		real = canonical_as_far(directory);
+		real = hf_scan_canonical(directory);
 		if (!real)
 			return fail_outside(err, directory);
 		rc = hf_scan_walk_outside(options, directory, real, tree, notes,
@@ -100,7 +96,7 @@ static char *literal_entry_path(const struct hf_scan_options *options,
 	if (!parent)
 		return NULL;
 	parent[hf_path_parent_len(parent)] = '\0';
-	real = canonical_as_far(parent);
+	real = hf_scan_canonical(parent);
 	if (!real)
 		return NULL;
 	/* The last component may be a link: that one is protected itself. */

@@ -83,6 +83,13 @@ MUST_CHECK int hf_scan_side_files(const struct hf_scan_options *options,
 size_t hf_scan_skipped_len(const char *path);
 
 /*
+ * The canonical form of an absolute path of which the end may not exist (or not
+ * be accessible: opening it fails, too, and says so).  To free(); NULL with
+ * errno.
+ */
+MUST_CHECK char *hf_scan_canonical(const char *path);
+
+/*
  * Open the directory that holds entry path, no link followed; ret_name gets the
  * last component.  The root itself is "." in root_fd.  -errno on failure.
  */

@@ -339,11 +339,29 @@ static int swap_once(const struct hf_restore_context *context,
 	return rc;
 }
 
+/* Where nothing is replaced: the name must be free. */
+static int take_free_name(struct hf_place *place, const struct hf_step *step,
+			  struct hf_error *err)
+{
+	const int rc = move_in(place);
+
+	if (rc == AGAIN)
+		return hf_fail(err, HF_ERR_CHANGED,
+			       "cannot write '%s': something is there already",
+			       HF_QUOTE(place->path));
+	if (rc < 0)
+		return fail_trade(err, rc, place->path);
+	return step->parent == HF_STEP_NONE ? hf_place_sync(place, err) : 0;
+}
+
 int hf_swap(const struct hf_restore_context *context, struct hf_place *place,
 	    struct hf_step *step, struct hf_error *err)
 {
 	struct hf_stat stat = {.kind = HF_KIND_ABSENT};
 	int rc = AGAIN;
+
+	if (context->is_elsewhere)
+		return take_free_name(place, step, err);
 
 	if (place->tmp[0] != '\0') {
 		rc = hf_file_stat_at(place->dir_fd, place->tmp, &stat);

@@ -69,7 +69,9 @@ def attack(name, spoil):
     os.unlink(os.path.join(ROOT, "a.toml"))
     with open(os.path.join(ROOT, "b.toml"), "w", encoding="utf-8") as file:
         file.write("damage\n")
-    for words in (("status",), ("verify", "--store"), ("undo", "1"), ("restore",),
+    shutil.rmtree(DIR + "/copies", ignore_errors=True)
+    for words in (("status",), ("verify", "--store"), ("kept",), ("kept", "show", "1:b.toml"),
+                  ("restore", "--to", DIR + "/copies"), ("kept", "restore", "1", "b.toml"), ("undo", "1"), ("restore",),
                   ("restore", "--from", "1", "--remove-additions"), ("run", "--gate", "off", "--", "true")):
         done = holdfast(*words, "--store", STORE)
         after = survey()
