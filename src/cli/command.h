@@ -61,6 +61,7 @@ int hf_cmd_verify(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_verify_store(const struct hf_options *options,
 			struct hf_output *output);
 int hf_cmd_kept(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_prune(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_doctor(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_help(const struct hf_options *options, struct hf_output *output);

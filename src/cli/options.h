@@ -30,6 +30,7 @@ enum hf_command_id {
 	HF_COMMAND_SNAPSHOT,
 	HF_COMMAND_VERIFY,
 	HF_COMMAND_KEPT,
+	HF_COMMAND_PRUNE,
 	HF_COMMAND_STORE,
 	HF_COMMAND_DOCTOR,
 	HF_COMMAND_HELP,
@@ -57,6 +58,7 @@ struct hf_options {
 	bool is_dry_run;
 	bool is_removing;	/* --remove-additions */
 	bool checks_store;	/* --store without a value */
+	bool has_yes;
 	bool wants_help;
 	const char **words;	/* what is no option, NULL-terminated */
 	size_t word_count;

@@ -116,6 +116,8 @@ static bool *flag_of(struct hf_options *options, int id)
 		return &options->is_removing;
 	case OPTION_VERBOSE:
 		return &options->is_verbose;
+	case OPTION_YES:
+		return &options->has_yes;
 	default:
 		return NULL;
 	}

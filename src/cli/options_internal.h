@@ -35,6 +35,7 @@ enum option_id {
 	OPTION_STORE,
 	OPTION_TO,
 	OPTION_VERBOSE,
+	OPTION_YES,
 };
 
 /* One that was found, with its value (NULL when it takes none). */

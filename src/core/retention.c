@@ -15,7 +15,7 @@
 
 struct planning {
 	const struct hf_retention_input *in;
-	enum hf_hold *holds;	    /* of each snapshot */
+	struct hf_held *holds;	    /* of each snapshot */
 	bool *is_dropped;	    /* snapshot */
 	enum hf_retention_why *why; /* of each snapshot, then each session */
 	bool *is_kept_dropped;	    /* session */
@@ -244,7 +244,7 @@ static void shrink_runs(struct planning *p)
 static void shrink_damage(struct planning *p)
 {
 	for (size_t i = 0; i < p->in->snapshot_count && is_too_large(p); i++)
-		if (!p->is_dropped[i] && p->holds[i] == HF_HOLD_DAMAGE)
+		if (!p->is_dropped[i] && p->holds[i].strength == HF_HOLD_DAMAGE)
 			drop_snapshot(p, i, HF_RETENTION_SIZE);
 }
 
@@ -257,7 +257,8 @@ static void shrink_contents(struct planning *p)
 
 	while (is_too_large(p)) {
 		while (s < in->snapshot_count &&
-		       (p->is_dropped[s] || p->holds[s] == HF_HOLD_ALWAYS))
+		       (p->is_dropped[s] ||
+			p->holds[s].strength == HF_HOLD_ALWAYS))
 			s++;
 		while (k < in->session_count && !is_kept_droppable(p, k))
 			k++;
@@ -336,7 +337,7 @@ int hf_retention_decide(const struct hf_retention_input *input,
 		return rc;
 	count_all(&p, &plan.bytes_before);
 	for (size_t i = 0; i < input->snapshot_count; i++)
-		if (p.holds[i] == HF_HOLD_NONE)
+		if (p.holds[i].strength == HF_HOLD_NONE)
 			drop_snapshot(&p, i, HF_RETENTION_OLDER);
 	drop_old_kept(&p);
 	drop_old_sessions(&p);

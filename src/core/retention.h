@@ -98,6 +98,23 @@ enum hf_retention_why {
 	HF_RETENTION_UNUSED /* no snapshot refers to it */
 };
 
+/* Why something stays. */
+enum hf_retention_stay {
+	HF_STAYS_LAST, /* the newest snapshot; the last copies; the newest pack
+			*/
+	HF_STAYS_IN_USE,  /* its session has not ended, or cannot be read */
+	HF_STAYS_PINNED,  /* the path has had no more than half of it since */
+	HF_STAYS_NEWEST,  /* the newest content of the path */
+	HF_STAYS_AMONG,	  /* as many contents, or sets of copies, are kept */
+	HF_STAYS_YOUNG,	  /* it was so within the days */
+	HF_STAYS_DAMAGE,  /* the same, of damage */
+	HF_STAYS_NEEDED,  /* what stays refers to it */
+	HF_STAYS_JOURNAL, /* one of the newest journals, or violated */
+	HF_STAYS	  /* how many */
+};
+
+#define HF_RETENTION_NO_PATH UINT32_MAX
+
 struct hf_retention_drop {
 	enum hf_retention_what what;
 	enum hf_retention_why why;
@@ -124,6 +141,20 @@ MUST_CHECK int hf_retention_decide(const struct hf_retention_input *input,
 				   struct hf_retention_plan *ret_plan,
 				   struct hf_error *err);
 void hf_retention_plan_done(struct hf_retention_plan *plan);
+
+struct hf_retention_staying {
+	enum hf_retention_what what;
+	enum hf_retention_stay why;
+	size_t index; /* as in a drop */
+	uint64_t bytes;
+	uint32_t path; /* the number of a span; HF_RETENTION_NO_PATH */
+};
+
+/* What is not in the plan, and why it stays: *ret_count items, to free(). */
+MUST_CHECK int hf_retention_explain(const struct hf_retention_input *input,
+				    const struct hf_retention_plan *plan,
+				    struct hf_retention_staying **ret_items,
+				    size_t *ret_count, struct hf_error *err);
 
 /* "older than what is kept", ... */
 const char *hf_retention_why_text(enum hf_retention_why why);

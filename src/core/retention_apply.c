@@ -28,79 +28,6 @@
 #define EVERY_SNAPSHOT 8
 #define EVERY_SESSION  64
 
-/* -- words -------------------------------------------------------------------
- */
-
-static void add_name(const struct hf_retention_view *view,
-		     const struct hf_retention_drop *drop,
-		     struct hf_buffer *out)
-{
-	char pack[HF_PACK_NAME];
-
-	switch (drop->what) {
-	case HF_RETENTION_SNAPSHOT:
-		hf_buffer_add_text(out,
-				   view->snapshots.items[drop->index].text);
-		return;
-	case HF_RETENTION_KEPT:
-		hf_buffer_add_text(out, view->sessions.items[drop->index].text);
-		return;
-	case HF_RETENTION_SESSION:
-		hf_buffer_add_text(out, view->sessions.items[drop->index].text);
-		hf_buffer_add_text(out, HF_JOURNAL_DONE);
-		return;
-	case HF_RETENTION_PACK:
-		hf_pack_name_format(view->packs[drop->index].number,
-				    HF_PACK_SUFFIX, pack);
-		hf_buffer_add_text(out, pack);
-		return;
-	case HF_RETENTION_WHATS:
-		break;
-	}
-}
-
-void hf_retention_name(const struct hf_retention_view *view,
-		       const struct hf_retention_drop *drop,
-		       struct hf_buffer *out)
-{
-	static const enum hf_store_folder folders[HF_RETENTION_WHATS] = {
-		[HF_RETENTION_SNAPSHOT] = HF_STORE_SNAPSHOTS,
-		[HF_RETENTION_KEPT] = HF_STORE_KEPT,
-		[HF_RETENTION_SESSION] = HF_STORE_SESSIONS,
-		[HF_RETENTION_PACK] = HF_STORE_PACKS,
-	};
-
-	hf_buffer_printf(out, "%s/", hf_store_folder_name(folders[drop->what]));
-	add_name(view, drop, out);
-}
-
-/* How many of each kind, and how much: before each but the first. */
-static void describe(const struct hf_retention_plan *plan,
-		     const char *separator, struct hf_buffer *out)
-{
-	size_t counts[HF_RETENTION_WHATS] = {0};
-	struct hf_short_text size;
-
-	for (size_t i = 0; i < plan->count; i++)
-		counts[plan->drops[i].what]++;
-	for (size_t i = 0; i < HF_RETENTION_WHATS; i++)
-		if (counts[i] > 0)
-			hf_buffer_printf(out, "%zu %s%s", counts[i],
-					 hf_retention_what_text(
-						 (enum hf_retention_what)i,
-						 counts[i] > 1),
-					 separator);
-	hf_buffer_add_text(
-		out,
-		hf_format_size(&size, plan->bytes_before - plan->bytes_after));
-}
-
-void hf_retention_describe(const struct hf_retention_plan *plan,
-			   struct hf_buffer *out)
-{
-	describe(plan, ", ", out);
-}
-
 /* -- the journal --------------------------------------------------------------
  */
 
@@ -125,7 +52,7 @@ static void encode_open(const struct hf_store *store,
 		snapshots->count > 0
 			? snapshots->items[snapshots->count - 1].text
 			: "");
-	describe(plan, "\",\"", out);
+	hf_retention_describe(plan, "\",\"", out);
 	hf_buffer_add_text(out, "\"],");
 	hf_text_encode("root", store->root, out);
 	hf_buffer_printf(out,
@@ -143,7 +70,7 @@ static void encode_drop(const struct hf_retention_view *view,
 			struct hf_buffer *out)
 {
 	hf_buffer_add_text(out, "\"dropped\":\"");
-	hf_retention_name(view, drop, out);
+	hf_retention_name(view, drop->what, drop->index, out);
 	hf_buffer_add_text(out, "\",\"bytes\":");
 	hf_number_encode(drop->bytes, out);
 	hf_buffer_printf(out, ",\"why\":\"%s\"",

@@ -19,7 +19,7 @@ struct view {
 struct holding {
 	const struct hf_retention_input *in;
 	struct view *views;
-	enum hf_hold *holds; /* of each snapshot */
+	struct hf_held *holds; /* of each snapshot */
 };
 
 bool hf_retention_is_young(const struct hf_retention_input *in, int64_t time_ns)
@@ -117,10 +117,16 @@ static void mark_newest(struct holding *p)
 }
 
 static void hold(struct holding *p, const struct hf_retention_span *span,
-		 enum hf_hold strength)
+		 enum hf_hold strength, enum hf_retention_stay why)
 {
-	if (p->holds[span->last] < strength)
-		p->holds[span->last] = strength;
+	struct hf_held *const held = &p->holds[span->last];
+
+	if (held->strength < strength)
+		*held = (struct hf_held){
+			.strength = strength,
+			.why = why,
+			.path = span->path,
+		};
 }
 
 /* When the path ceased to be so: not when it began to be. */
@@ -162,29 +168,41 @@ static void judge_path(struct holding *p, const struct view *views,
 	uint64_t rank = 0;
 
 	if (pinned)
-		hold(p, pinned, HF_HOLD_ALWAYS);
+		hold(p, pinned, HF_HOLD_ALWAYS, HF_STAYS_PINNED);
 	for (size_t i = 0; i < count; i++) {
 		const struct hf_retention_span *const span = views[i].span;
 		const bool is_damage = span->is_damage;
 
 		if (span->is_content && !has_newest) {
-			hold(p, span, HF_HOLD_ALWAYS);
+			hold(p, span, HF_HOLD_ALWAYS, HF_STAYS_NEWEST);
 			has_newest = true;
 		}
 		if (span->is_content && views[i].is_newest_content &&
 		    !is_damage && rank < p->in->limits.contents) {
 			hold(p, span,
-			     rank == 0 ? HF_HOLD_ALWAYS : HF_HOLD_CONTENT);
+			     rank == 0 ? HF_HOLD_ALWAYS : HF_HOLD_CONTENT,
+			     rank == 0 ? HF_STAYS_NEWEST : HF_STAYS_AMONG);
 			rank++;
 		}
 		if (views[i].is_newest_state && is_span_young(p->in, span))
 			hold(p, span,
-			     is_damage ? HF_HOLD_DAMAGE : HF_HOLD_CONTENT);
+			     is_damage ? HF_HOLD_DAMAGE : HF_HOLD_CONTENT,
+			     is_damage ? HF_STAYS_DAMAGE : HF_STAYS_YOUNG);
 	}
 }
 
-int hf_retention_hold(const struct hf_retention_input *in, enum hf_hold *holds,
-		      struct hf_error *err)
+/* For what it is, whatever it has. */
+static void hold_itself(struct hf_held *held, enum hf_retention_stay why)
+{
+	*held = (struct hf_held){
+		.strength = HF_HOLD_ALWAYS,
+		.why = why,
+		.path = HF_RETENTION_NO_PATH,
+	};
+}
+
+int hf_retention_hold(const struct hf_retention_input *in,
+		      struct hf_held *holds, struct hf_error *err)
 {
 	cleanup_free struct view *views =
 		calloc(in->span_count + 1, sizeof(*views));
@@ -201,7 +219,9 @@ int hf_retention_hold(const struct hf_retention_input *in, enum hf_hold *holds,
 		judge_path(&holding, &views[i], end - i);
 	}
 	for (size_t i = 0; i < in->snapshot_count; i++)
-		if (in->snapshots[i].is_in_use || i + 1 == in->snapshot_count)
-			holds[i] = HF_HOLD_ALWAYS;
+		if (i + 1 == in->snapshot_count)
+			hold_itself(&holds[i], HF_STAYS_LAST);
+		else if (in->snapshots[i].is_in_use)
+			hold_itself(&holds[i], HF_STAYS_IN_USE);
 	return 0;
 }

@@ -17,6 +17,13 @@ enum hf_hold {
 	HF_HOLD_ALWAYS
 };
 
+/* Of a snapshot, and by what. */
+struct hf_held {
+	enum hf_hold strength;
+	enum hf_retention_stay why;
+	uint32_t path; /* of the content; HF_RETENTION_NO_PATH for none */
+};
+
 /* Has it been so, or there, within the last days? */
 bool hf_retention_is_young(const struct hf_retention_input *in,
 			   int64_t time_ns);
@@ -24,6 +31,6 @@ bool hf_retention_is_young(const struct hf_retention_input *in,
 /* holds has an item for each snapshot, cleared.  Spans get their final
  * is_damage: what was recorded before a run found it is none. */
 MUST_CHECK int hf_retention_hold(const struct hf_retention_input *in,
-				 enum hf_hold *holds, struct hf_error *err);
+				 struct hf_held *holds, struct hf_error *err);
 
 #endif /* HF_CORE_RETENTION_HOLD_H */

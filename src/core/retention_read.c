@@ -262,6 +262,22 @@ static int read_snapshot(struct reading *reading, size_t index,
 				 hf_name_number(name), err);
 }
 
+/* The names go over to the view, each to the place of its number. */
+static int take_paths(struct reading *reading, struct hf_error *err)
+{
+	struct hf_spans *const spans = &reading->spans;
+	struct hf_retention_view *const view = reading->view;
+
+	view->paths = calloc(spans->path_count + 1, sizeof(*view->paths));
+	if (!view->paths)
+		return hf_fail_memory(err);
+	for (size_t i = 0; i < spans->path_count; i++)
+		view->paths[view->spans[spans->known[i].span].path] =
+			spans->known[i].path;
+	hf_arena_adopt(&view->arena, &spans->arena);
+	return 0;
+}
+
 static int read_snapshots(struct reading *reading, struct hf_error *err)
 {
 	struct hf_retention_view *const view = reading->view;
@@ -277,7 +293,7 @@ static int read_snapshots(struct reading *reading, struct hf_error *err)
 	view->spans = take_ptr(&reading->spans.items);
 	view->input.spans = view->spans;
 	view->input.span_count = reading->spans.count;
-	return 0;
+	return take_paths(reading, err);
 }
 
 /* -- packs -------------------------------------------------------------------
@@ -392,5 +408,6 @@ void hf_retention_view_done(struct hf_retention_view *view)
 	hf_free_pointee(&view->session_items);
 	hf_free_pointee(&view->spans);
 	hf_free_pointee(&view->packs);
+	hf_free_pointee(&view->paths);
 	hf_arena_done(&view->arena);
 }

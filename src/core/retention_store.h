@@ -35,6 +35,7 @@ struct hf_retention_view {
 	struct hf_retention_session *session_items;
 	struct hf_retention_span *spans;
 	struct hf_retention_pack *packs;
+	const char **paths; /* by their numbers in spans */
 	struct hf_arena arena;
 };
 
@@ -57,11 +58,17 @@ void hf_retention_view_done(struct hf_retention_view *view);
 
 /* Its name in the store: "snapshots/000001-20261130T030007Z". */
 void hf_retention_name(const struct hf_retention_view *view,
-		       const struct hf_retention_drop *drop,
+		       enum hf_retention_what what, size_t index,
 		       struct hf_buffer *out);
-/* "2 snapshots, 1 pack; 1.2 MiB" */
-void hf_retention_describe(const struct hf_retention_plan *plan,
+/* "it has one of the newest 20 contents", and of which path; NULL: of none. */
+void hf_retention_add_stay(const struct hf_retention_view *view,
+			   const struct hf_retention_staying *staying,
 			   struct hf_buffer *out);
+const char *hf_retention_stay_path(const struct hf_retention_view *view,
+				   const struct hf_retention_staying *staying);
+/* "2 snapshots, 1 pack, 1.2 MiB" */
+void hf_retention_describe(const struct hf_retention_plan *plan,
+			   const char *separator, struct hf_buffer *out);
 
 /*
  * Say it in a journal of its own (kind "retention"), durably; then drop.  A

@@ -230,6 +230,7 @@ CASES = (
     ("status after death", dead, ("status",), (0, 1, 98), (RUN_CLEAN, RESTORE)),
     ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
     ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
+    ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
 )
 
 # With --all: much the same calls as above, in another order.

@@ -22,7 +22,8 @@
  * letter is a content of 100 bytes, a lower-case one of 40, '0' an empty one, a
  * digit 100 bytes that a run has found and replaced, '/' a directory, '.'
  * nothing.  Left of snapshots: '+' stays, '-' goes, 's' goes since the store is
- * too large.  Each content has a pack of its own.
+ * too large.  Each content has a pack of its own.  Why it stays: by the letters
+ * below, '.' what does not.
  */
 static const struct row {
 	const char *name;
@@ -34,6 +35,7 @@ static const struct row {
 	uint64_t bytes; /* 0: plenty */
 	const char *left;
 	const char *packs;
+	const char *whys; /* NULL: not looked at */
 	bool is_over;
 } rows[] = {
 	{.name = "nothing",
@@ -45,7 +47,8 @@ static const struct row {
 	 .paths = {"ABCDE"},
 	 .contents = 3,
 	 .left = "--+++",
-	 .packs = "--+++"},
+	 .packs = "--+++",
+	 .whys = "..aaL"},
 	{.name = "one content is one, however often it is recorded",
 	 .paths = {"ABBBBC"},
 	 .contents = 2,
@@ -76,7 +79,8 @@ static const struct row {
 	 .contents = 1,
 	 .days = 3,
 	 .left = "--++++",
-	 .packs = "--++++"},
+	 .packs = "--++++",
+	 .whys = "..yyyL"},
 	{.name = "it counts when it was replaced, not when it was made",
 	 .paths = {"AAAAAB"},
 	 .contents = 1,
@@ -164,6 +168,7 @@ static const struct row {
 	 .bytes = 1,
 	 .left = "+s++",
 	 .packs = "++--++++",
+	 .whys = "u.pL",
 	 .is_over = true},
 	{.name = "too large: a pack shared with what stays does not help",
 	 .paths = {"AAAA"},
@@ -337,6 +342,32 @@ static void check_packs(const struct history *h, const char *left,
 				     h->row->name);
 }
 
+/* What is not dropped is explained, and nothing twice. */
+static void check_whys(const struct history *h,
+		       const struct hf_retention_input *input,
+		       const struct hf_retention_plan *plan)
+{
+	static const char letters[HF_STAYS + 1] = "Lupnaydej";
+	struct hf_retention_staying *items = NULL;
+	char whys[SNAPSHOTS_MAX + 1];
+	struct hf_error err;
+	size_t count;
+
+	cr_assert_eq(hf_retention_explain(input, plan, &items, &count, &err),
+		     0);
+	cr_expect_eq(count + plan->count, h->count + h->pack_count, "%s",
+		     h->row->name);
+	memset(whys, '.', h->count);
+	whys[h->count] = '\0';
+	for (size_t i = 0; i < count; i++)
+		if (items[i].what == HF_RETENTION_SNAPSHOT)
+			whys[items[i].index] = letters[items[i].why];
+	if (h->row->whys)
+		cr_expect_str_eq(whys, h->row->whys, "%s: %s, not %s",
+				 h->row->name, whys, h->row->whys);
+	free(items);
+}
+
 Test(retention, table)
 {
 	for (size_t i = 0; i < HF_COUNT(rows); i++) {
@@ -353,6 +384,7 @@ Test(retention, table)
 		cr_assert_eq(hf_retention_decide(&input, &plan, &err), 0);
 		draw(&history, &plan, left, packs);
 		check_packs(&history, left, packs);
+		check_whys(&history, &input, &plan);
 		cr_expect_str_eq(left, rows[i].left, "%s: %s, not %s",
 				 rows[i].name, left, rows[i].left);
 		cr_expect_str_eq(packs, rows[i].packs, "%s: packs %s, not %s",
