@@ -106,12 +106,12 @@ static int store(const struct hf_options *options, struct hf_output *output,
 	else if (word == NULL || options->word_count > 1 ||
 		 (strcmp(word, "path") != 0 && strcmp(word, "adopt") != 0)) {
 		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot use 'store%s%s': it is path or adopt",
+			      "cannot use 'store%s%s': it is list, path, adopt "
+			      "or drop",
 			      word == NULL ? "" : " ",
 			      word == NULL ? "" : HF_QUOTE(word));
-		return hf_fail_hint(err, "'holdfast store path', 'holdfast "
-					 "store adopt' or 'holdfast store "
-					 "adopt DIR'");
+		return hf_fail_hint(err, "'holdfast store list', 'path', "
+					 "'adopt [DIR]' or 'drop [DIR]'");
 	}
 	rc = hf_command_find_project(&project, options, place, err);
 	if (rc < 0)
@@ -123,8 +123,14 @@ static int store(const struct hf_options *options, struct hf_output *output,
 
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output)
 {
+	const char *const word = options->words[0];
 	struct hf_error err = { 0 };
 
+	if (word != NULL && strcmp(word, "list") == 0 &&
+	    options->word_count == 1)
+		return hf_cmd_store_list(options, output);
+	if (word != NULL && strcmp(word, "drop") == 0)
+		return hf_cmd_store_drop(options, output);
 	if (store(options, output, &err) < 0)
 		return hf_output_fail(output, &err);
 	return HF_STATUS_DONE;

@@ -62,7 +62,7 @@ static const struct hf_option table[] = {
 	{ "path", "FILE", "the contents that this file has had", IN(LOG),
 	  OPTION_PATH, 0 },
 	{ "limit", "N", "how many lines at most", IN(LOG), OPTION_LIMIT, 'n' },
-	{ "yes", NULL, "do not ask", IN(PRUNE), OPTION_YES, 0 },
+	{ "yes", NULL, "do not ask", IN(PRUNE) | IN(STORE), OPTION_YES, 0 },
 	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
 	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },
 	{ "verbose", NULL, "say more", ALL, OPTION_VERBOSE, 'v' },

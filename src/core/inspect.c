@@ -54,37 +54,6 @@ void hf_inspect_tell(struct hf_inspect_run *run, const char *file,
 
 /* -- the directory itself ------------------------------------------------- */
 
-/* As hf_store_open(), but nothing is made and nothing is missed. */
-static int open_directory(struct hf_store *store, const char *path,
-			  struct hf_error *err)
-{
-	int rc = hf_file_open_directory(path);
-
-	if (rc == -ENOENT)
-		return hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet");
-	if (rc < 0)
-		return hf_fail_system(err, rc, "cannot open the store '%s'",
-				      HF_QUOTE(path));
-	store->dir_fd = rc;
-	store->path = strdup(path);
-	if (!store->path)
-		return hf_fail_memory(err);
-	rc = hf_store_check_owner(store->dir_fd, path, err);
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < HF_STORE_FOLDERS; i++) {
-		rc = hf_file_open_directory_at(
-			store->dir_fd,
-			hf_store_folder_name((enum hf_store_folder)i));
-		store->folder_fd[i] = rc < 0 ? -1 : rc;
-		if (rc == -EMFILE || rc == -ENFILE)
-			return hf_fail_system(err, rc,
-					      "cannot open the store '%s'",
-					      HF_QUOTE(path));
-	}
-	return 0;
-}
-
 static size_t count_folders(const struct hf_store *store)
 {
 	size_t count = 0;
@@ -307,7 +276,7 @@ static int inspect_once(const char *path, const char *root, int root_fd,
 
 	run->store = &store;
 	run->sink->begin(run->sink->context);
-	rc = open_directory(&store, path, err);
+	rc = hf_store_open_as_is(&store, path, err);
 	if (rc < 0)
 		return rc;
 	/* Where it cannot be had (a store that is read only) nobody writes. */

@@ -132,15 +132,16 @@ static int check_empty(const struct hf_store *store, struct hf_error *err)
 	}
 }
 
-/* Is there a store.json?  1, 0 or a failure. */
+/* Is there a store.json?  1, 0 or a failure: also that it is half dropped. */
 static int has_identity(const struct hf_store *store, struct hf_error *err)
 {
 	struct hf_stat stat;
-	const int rc =
-		hf_file_stat_at(store->dir_fd, HF_STORE_IDENTITY_NAME, &stat);
+	int rc = hf_file_stat_at(store->dir_fd, HF_STORE_IDENTITY_NAME, &stat);
 
-	if (rc == -ENOENT)
-		return 0;
+	if (rc == -ENOENT) {
+		rc = hf_store_is_dropping(store->dir_fd, store->path, err);
+		return rc > 0 ? err->code : rc;
+	}
 	return rc < 0 ? fail_store(err, rc, "open", store->path) : 1;
 }
 
@@ -251,6 +252,37 @@ int hf_store_open(struct hf_store *store, const char *path, const char *root,
 	/* Somewhere else for once, as by a test that runs us, is no move. */
 	if (mode == HF_STORE_MAKE)
 		hf_store_point(root, opened.path, false);
+	*store = opened;
+	opened = (struct hf_store)HF_STORE_INIT;
+	return 0;
+}
+
+int hf_store_open_as_is(struct hf_store *store, const char *path,
+			struct hf_error *err)
+{
+	cleanup_store struct hf_store opened = HF_STORE_INIT;
+	int rc = hf_file_open_directory(path);
+
+	if (rc == -ENOENT)
+		return hf_fail(err, HF_ERR_NOTHING, "nothing is recorded yet");
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot open the store '%s'",
+				      HF_QUOTE(path));
+	opened.dir_fd = rc;
+	opened.path = strdup(path);
+	if (!opened.path)
+		return hf_fail_memory(err);
+	rc = hf_store_check_owner(opened.dir_fd, path, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < HF_STORE_FOLDERS; i++) {
+		rc = hf_file_open_directory_at(opened.dir_fd, folder_names[i]);
+		opened.folder_fd[i] = rc < 0 ? -1 : rc;
+		if (rc == -EMFILE || rc == -ENFILE)
+			return hf_fail_system(err, rc,
+					      "cannot open the store '%s'",
+					      HF_QUOTE(path));
+	}
 	*store = opened;
 	opened = (struct hf_store)HF_STORE_INIT;
 	return 0;

@@ -88,6 +88,14 @@ MUST_CHECK int hf_store_open(struct hf_store *store, const char *path,
 			     enum hf_store_open_mode mode,
 			     struct hf_error *err);
 
+/*
+ * Open what is there, whosever root it is of: nothing is made, a folder that
+ * cannot be opened is -1, and whether it is a store at all is for the caller
+ * to see.
+ */
+MUST_CHECK int hf_store_open_as_is(struct hf_store *store, const char *path,
+				   struct hf_error *err);
+
 /* Say that the store belongs to this root from now on (moved or cloned anew). */
 MUST_CHECK int hf_store_adopt(const char *path, const char *root, int root_fd,
 			      struct hf_error *err);

@@ -20,20 +20,37 @@ void hf_store_identity_done(struct hf_store_identity *identity)
 	hf_free_pointee(&identity->root);
 }
 
-static int read_text(int dir_fd, const char *path, struct hf_buffer *text,
-		     struct hf_error *err)
+int hf_store_is_dropping(int dir_fd, const char *path, struct hf_error *err)
 {
-	cleanup_fd int fd =
-		hf_file_open_read_at(dir_fd, HF_STORE_IDENTITY_NAME);
+	struct hf_stat stat;
+	const int rc = hf_file_stat_at(dir_fd, HF_STORE_DROPPING_NAME, &stat);
+
+	if (rc == -ENOENT)
+		return 0;
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot open the store '%s'",
+				      HF_QUOTE(path));
+	(void)hf_fail(err, HF_ERR_DENIED,
+		      "the store '%s' was being dropped, and that did not come "
+		      "to its end",
+		      HF_QUOTE(path));
+	(void)hf_fail_hint(err, "'holdfast store drop' finishes it");
+	return 1;
+}
+
+static int read_text(int dir_fd, const char *path, const char *name,
+		     struct hf_buffer *text, struct hf_error *err)
+{
+	cleanup_fd int fd = hf_file_open_read_at(dir_fd, name);
 	int rc;
 
 	if (fd < 0)
 		return hf_fail_system(err, fd, "cannot open '%s/%s'",
-				      HF_QUOTE(path), HF_STORE_IDENTITY_NAME);
+				      HF_QUOTE(path), name);
 	rc = hf_file_read_all(fd, IDENTITY_MAX, text);
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot read '%s/%s'",
-				      HF_QUOTE(path), HF_STORE_IDENTITY_NAME);
+				      HF_QUOTE(path), name);
 	return 0;
 }
 
@@ -81,16 +98,16 @@ static int decode(const hf_json_value *object, const char *path,
 	return identity->root ? 0 : hf_fail_memory(err);
 }
 
-int hf_store_identity_read(int dir_fd, const char *path,
-			   struct hf_store_identity *ret_identity,
-			   struct hf_error *err)
+static int read_identity(int dir_fd, const char *path, const char *name,
+			 struct hf_store_identity *ret_identity,
+			 struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_json struct hf_json *json = NULL;
 	struct hf_error parse_err;
 	int rc;
 
-	rc = read_text(dir_fd, path, &text, err);
+	rc = read_text(dir_fd, path, name, &text, err);
 	if (rc < 0)
 		return rc;
 	/* The newline is no part of the line. */
@@ -103,6 +120,28 @@ int hf_store_identity_read(int dir_fd, const char *path,
 			       ? fail_damaged(path, err)
 			       : hf_fail_memory(err);
 	return decode(hf_json_root(json), path, ret_identity, err);
+}
+
+int hf_store_identity_read(int dir_fd, const char *path,
+			   struct hf_store_identity *ret_identity,
+			   struct hf_error *err)
+{
+	struct hf_error dropping;
+	const int rc = read_identity(dir_fd, path, HF_STORE_IDENTITY_NAME,
+				     ret_identity, err);
+
+	if (rc < 0 && err->sys_errno == ENOENT &&
+	    hf_store_is_dropping(dir_fd, path, &dropping) == 1)
+		*err = dropping;
+	return rc < 0 ? err->code : 0;
+}
+
+int hf_store_identity_read_dropping(int dir_fd, const char *path,
+				    struct hf_store_identity *ret_identity,
+				    struct hf_error *err)
+{
+	return read_identity(dir_fd, path, HF_STORE_DROPPING_NAME, ret_identity,
+			     err);
 }
 
 int hf_store_identity_write(int dir_fd, const char *root, int root_fd,

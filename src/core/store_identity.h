@@ -17,6 +17,8 @@ struct hf_error;
 #define HF_STORE_VERSION	1
 
 #define HF_STORE_IDENTITY_NAME	"store.json"
+/* What it is called while the store is being dropped. */
+#define HF_STORE_DROPPING_NAME	"dropping.json"
 
 struct hf_store_identity {
 	char *root;
@@ -33,6 +35,13 @@ struct hf_store_identity {
 MUST_CHECK int hf_store_identity_read(int dir_fd, const char *path,
 				      struct hf_store_identity *ret_identity,
 				      struct hf_error *err);
+/* The same of a store that is being dropped, or whose dropping was cut off. */
+MUST_CHECK int hf_store_identity_read_dropping(
+	int dir_fd, const char *path, struct hf_store_identity *ret_identity,
+	struct hf_error *err);
+/* Is it such a store?  1 with *err saying so, 0, or a failure. */
+MUST_CHECK int hf_store_is_dropping(int dir_fd, const char *path,
+				    struct hf_error *err);
 /* Durable.  The identity of root_fd, for root. */
 MUST_CHECK int hf_store_identity_write(int dir_fd, const char *root,
 				       int root_fd, struct hf_error *err);
@@ -55,5 +64,7 @@ MUST_CHECK int hf_store_check_owner(int dir_fd, const char *path,
  * convenience: what hinders it is passed over.
  */
 void hf_store_point(const char *root, const char *store_path, bool is_move);
+/* Take the word back, if it is of this store. */
+void hf_store_unpoint(const char *root, const char *store_path);
 
 #endif /* HF_CORE_STORE_IDENTITY_H */

@@ -270,6 +270,31 @@ void hf_store_point(const char *root, const char *store_path, bool is_move)
 					text.len, &err);
 }
 
+void hf_store_unpoint(const char *root, const char *store_path)
+{
+	cleanup_buffer struct hf_buffer old = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = open_common(root);
+	struct hf_error err;
+	const char *line;
+	size_t len = 0;
+	size_t store_len = 0;
+
+	if (fd < 0 || !read_pointer(fd, &old))
+		return;
+	line = find_line(old.data, root, &len, &store_len);
+	if (!line || store_len != strlen(store_path) ||
+	    memcmp(line, store_path, store_len) != 0)
+		return;
+	hf_buffer_add(&text, old.data, (size_t)(line - old.data));
+	hf_buffer_add_text(&text, line + len);
+	if (text.len == 0)
+		(void)!hf_file_unlink_at(fd, POINTER_NAME);
+	else if (hf_buffer_check(&text, &err) == 0)
+		(void)!hf_replace_write(fd, POINTER_NAME, 0600, text.data,
+					text.len, &err);
+}
+
 /* -- where ---------------------------------------------------------------- */
 
 /* The option made absolute; links resolved when it exists already. */

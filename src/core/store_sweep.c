@@ -15,11 +15,14 @@
 
 /* -- removing ------------------------------------------------------------- */
 
-/* A file, or a directory with all that lies in it. */
-static int remove_entry(int dir_fd, const char *name, unsigned depth)
+/* A file, or a directory with all that lies in it; what is mounted there is of
+ * another device, and not ours. */
+static int remove_entry(int dir_fd, uint64_t dev, const char *name,
+			unsigned depth)
 {
 	cleanup_directory struct hf_directory *directory = NULL;
 	cleanup_fd int fd = -1;
+	struct hf_stat stat;
 	const char *child;
 	enum hf_kind kind;
 	int rc;
@@ -32,19 +35,26 @@ static int remove_entry(int dir_fd, const char *name, unsigned depth)
 	fd = hf_file_open_directory_at(dir_fd, name);
 	if (fd < 0)
 		return fd;
-	rc = hf_directory_open(fd, &directory);
+	rc = hf_file_stat(fd, &stat);
+	if (rc == 0 && stat.dev != dev)
+		return -EXDEV;
+	if (rc == 0)
+		rc = hf_directory_open(fd, &directory);
 	while (rc >= 0) {
 		rc = hf_directory_next(directory, &child, &kind);
 		if (rc <= 0)
 			break;
-		rc = remove_entry(fd, child, depth + 1);
+		rc = remove_entry(fd, dev, child, depth + 1);
 	}
 	return rc < 0 ? rc : hf_file_rmdir_at(dir_fd, name);
 }
 
 int hf_store_remove_at(int folder_fd, const char *name)
 {
-	return remove_entry(folder_fd, name, 0);
+	struct hf_stat stat;
+	const int rc = hf_file_stat(folder_fd, &stat);
+
+	return rc < 0 ? rc : remove_entry(folder_fd, stat.dev, name, 0);
 }
 
 /* 1, 0 or -errno. */
@@ -73,7 +83,7 @@ static int sweep_folder(const struct hf_store *store, int folder_fd)
 			break;
 		rc = is_leftover(store, folder_fd, name);
 		if (rc > 0)
-			rc = remove_entry(folder_fd, name, 0);
+			rc = hf_store_remove_at(folder_fd, name);
 	}
 	return rc;
 }

@@ -21,7 +21,7 @@ expect 0 "$holdfast" status
 expect 3 "$holdfast" store adopt
 said 'no store is there' 'hint: .*store adopt DIR'
 expect 2 "$holdfast" store
-said "^holdfast: cannot use 'store': it is path or adopt\$"
+said "^holdfast: cannot use 'store': it is list, path, adopt or drop\$"
 expect 2 "$holdfast" store frob
 said "^holdfast: cannot use 'store frob'"
 

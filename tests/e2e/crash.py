@@ -217,6 +217,7 @@ RUN_DAMAGE = ("run", "--gate", "off", "--keep-going", "--", "sh", "../damage")
 RUN_STOP = ("run", "--gate", "off", "--", "sh", "../damage")
 RUN_GATE = ("run", "--gate", "require", "--", "sh", "../damage")
 RESTORE = ("restore", "--remove-additions")
+DROP = ("store", "drop", "--yes")
 
 CASES = (
     ("snapshot", untouched, SNAPSHOT, (0,), (SNAPSHOT,)),
@@ -231,6 +232,7 @@ CASES = (
     ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
     ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
     ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
+    ("store drop", edited, DROP, (0,), (DROP, SNAPSHOT)),
 )
 
 # With --all: much the same calls as above, in another order.
@@ -245,9 +247,16 @@ MORE = (
 
 def recover(place, settling):
     """What a person types after a crash: each command settles all, or says 98 and the next one does."""
-    place.must((0, 1, 98), "status")
+    if DROP in settling:
+        # Whole, or gone, or half of it, which is said.
+        done = place.must((0, 1, 3), "status")
+        if done.returncode == 3 and "was being dropped" not in done.stderr:
+            raise Wrong("status does not say what is left")
+        place.must((0, 2), *DROP)
+    else:
+        place.must((0, 1, 98), "status")
     for words in settling[:-1]:
-        if place.must((0, 98), *words).returncode == 0:
+        if words != DROP and place.must((0, 98), *words).returncode == 0:
             return
     place.must((0,), *settling[-1])
 
