@@ -319,6 +319,8 @@ static void add_next(const struct state *state, const char *location,
 		hf_buffer_printf(out, "holdfast recover%s", location);
 	else if (hf_differences_matter(&state->deltas))
 		hf_buffer_printf(out, "holdfast restore --dry-run%s", location);
+	else if (state->protected_now == 0 && !state->project.policy.file)
+		hf_buffer_printf(out, "holdfast init%s", location);
 	else if (state->protected_now == 0)
 		hf_buffer_printf(out,
 				 "holdfast run%s --protect GLOB -- "

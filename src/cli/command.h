@@ -48,6 +48,7 @@ int hf_cmd_run_dry(const struct hf_options *options,
 		   struct hf_project *project, struct hf_output *output);
 int hf_cmd_status(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_undo(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_init(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_log(const struct hf_options *options, struct hf_output *output);
 /* The same with --path: the contents of one file. */
 MUST_CHECK int hf_log_path(const struct hf_options *options,

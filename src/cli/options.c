@@ -19,7 +19,7 @@
 static const struct hf_option table[] = {
 	{ "root", "DIR", "the project's directory", PROJECT, OPTION_ROOT, 0 },
 	{ "config", "FILE", "the policy file, instead of holdfast.json",
-	  PROJECT, OPTION_CONFIG, 0 },
+	  PROJECT & ~IN(INIT), OPTION_CONFIG, 0 },
 	{ "store", "DIR", "where snapshots and kept copies lie", POLICY,
 	  OPTION_STORE, 0 },
 	{ "store", NULL, "alone: read and check every byte of the store",
@@ -47,8 +47,8 @@ static const struct hf_option table[] = {
 	{ "report", "FILE", "write the JSON report there (also fd:N)",
 	  IN(RUN), OPTION_REPORT, 0 },
 	{ "dry-run", NULL, "say what would be done, and do nothing",
-	  IN(RUN) | IN(RESTORE) | IN(UNDO) |
-	  IN(KEPT) | IN(PRUNE), OPTION_DRY_RUN, 0 },
+	  IN(RUN) | IN(RESTORE) | IN(UNDO) | IN(KEPT) |
+	  IN(PRUNE) | IN(INIT), OPTION_DRY_RUN, 0 },
 	{ "from", "SNAPSHOT", "put back what this snapshot holds", IN(RESTORE),
 	  OPTION_FROM, 0 },
 	{ "to", "DIR", "write copies into DIR, and leave the tree alone",

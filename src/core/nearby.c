@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "core/compare.h"
+#include "core/data_name.h"
 #include "core/policy.h"
 #include "core/scan.h"
 #include "platform/file.h"
@@ -19,11 +20,6 @@
 #define PATTERNS_LEN_MAX 60
 #define ENTRIES_MAX	 2000 /* looked at in one directory */
 #define DIRECTORIES_MAX	 100  /* entered at the top level */
-
-/* Worth naming, the likeliest first. */
-static const char *const endings[] = {
-	".toml", ".json", ".yaml", ".yml", ".ini", ".cfg", ".db", ".sqlite",
-};
 
 struct found {
 	char *paths[FOUND_MAX];
@@ -38,19 +34,10 @@ static void found_done(struct found *found)
 	found->count = 0;
 }
 
-/* HF_COUNT(endings) when name does not look like anything. */
+/* A policy file that lies elsewhere explains most. */
 static size_t rank_of(const char *name)
 {
-	const size_t len = strlen(name);
-	size_t rank;
-
-	for (rank = 0; rank < HF_COUNT(endings); rank++) {
-		const size_t end = strlen(endings[rank]);
-
-		if (len > end && strcmp(name + len - end, endings[rank]) == 0)
-			break;
-	}
-	return strcmp(name, HF_POLICY_NAME) == 0 ? 0 : rank;
+	return strcmp(name, HF_POLICY_NAME) == 0 ? 0 : hf_data_rank(name);
 }
 
 /* Insert by rank, then path: the listing's order means nothing. */
@@ -61,7 +48,7 @@ static void add_found(struct found *found, const char *directory,
 	char *path;
 	size_t at;
 
-	if (rank == HF_COUNT(endings))
+	if (rank == HF_DATA_NONE)
 		return;
 	path = hf_path_join(directory, name);
 	if (path == NULL)

@@ -489,7 +489,8 @@ char *hf_pattern_escape(const char *path)
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 
 	for (size_t i = 0; path[i] != '\0'; i++) {
-		if (strchr("*?[\\", path[i]) || (i == 0 && path[i] == '!'))
+		if (strchr("*?[\\", path[i]) ||
+		    (i == 0 && (path[i] == '!' || path[i] == '~')))
 			hf_buffer_add(&text, "\\", 1);
 		hf_buffer_add(&text, path + i, 1);
 	}

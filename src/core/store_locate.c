@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "core/git_place.h"
 #include "core/hash.h"
 #include "core/replace.h"
 #include "core/store_identity.h"
@@ -23,61 +24,11 @@
 
 #define POINTER_NAME   "holdfast"
 #define POINTER_MAX    ((size_t)64 << 10)
-#define GIT_FILE_MAX   ((size_t)HF_PATH_MAX + 64)
 /* Of the root's name in the store's: enough to tell them apart by eye. */
 #define NAME_SHOWN_MAX 64
 #define HASH_DIGITS    16
 
 /* -- the git common directory --------------------------------------------- */
-
-/* The first line of a small file behind prefix; NULL when it is not so. */
-static char *read_line(const char *path, const char *prefix)
-{
-	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
-	cleanup_fd int fd = hf_file_open_read_path(path);
-	const size_t prefix_len = strlen(prefix);
-
-	if (fd < 0 || hf_file_read_all(fd, GIT_FILE_MAX, &text) < 0)
-		return NULL;
-	if (text.len < prefix_len ||
-	    strncmp(text.data, prefix, prefix_len) != 0)
-		return NULL;
-	text.data[strcspn(text.data, "\r\n")] = '\0';
-	return strlen(text.data) > prefix_len ? strdup(text.data + prefix_len)
-					      : NULL;
-}
-
-/* path, or directory/path when it is relative; to free(). */
-static char *resolve(const char *directory, const char *path)
-{
-	return hf_path_is_absolute(path) ? strdup(path)
-					 : hf_path_join(directory, path);
-}
-
-/* Where "gitdir: PATH" leads, and from there "commondir" (work trees). */
-static char *follow_git_file(const char *directory, const char *git_file)
-{
-	cleanup_free char *gitdir = read_line(git_file, "gitdir: ");
-	cleanup_free char *git = gitdir ? resolve(directory, gitdir) : NULL;
-	cleanup_free char *file = git ? hf_path_join(git, "commondir") : NULL;
-	cleanup_free char *common = file ? read_line(file, "") : NULL;
-
-	return common ? resolve(git, common) : take_ptr(&git);
-}
-
-/* The common directory if directory has a .git; to free(). */
-static char *common_of(const char *directory)
-{
-	cleanup_free char *git = hf_path_join(directory, ".git");
-	struct hf_stat stat;
-
-	if (!git || hf_file_stat_path(git, &stat) < 0)
-		return NULL;
-	if (stat.kind == HF_KIND_DIRECTORY)
-		return take_ptr(&git);
-	return stat.kind == HF_KIND_FILE ? follow_git_file(directory, git)
-					 : NULL;
-}
 
 /*
  * Open the git common directory of root; -1 when there is none.  It must be
@@ -86,19 +37,12 @@ static char *common_of(const char *directory)
  */
 static int open_common(const char *root)
 {
-	cleanup_free char *directory = strdup(root);
-	cleanup_free char *common = NULL;
+	cleanup_free char *top = hf_git_top_of(root);
+	cleanup_free char *git = top ? hf_git_directory_of(top) : NULL;
+	cleanup_free char *common = git ? hf_git_common_of(git) : NULL;
 	cleanup_fd int fd = -1;
 	struct hf_stat stat;
 
-	while (directory && !common) {
-		const size_t len = hf_path_parent_len(directory);
-
-		common = common_of(directory);
-		if (len == 0 || directory[len] == '\0')
-			break;
-		directory[len] = '\0';
-	}
 	if (!common)
 		return -1;
 	fd = hf_file_open_directory(common);
@@ -320,7 +264,8 @@ static int locate_option(const char *option, char **ret_path,
 	if (rc < 0)
 		return hf_fail_system(err, rc,
 				      "cannot find the working directory");
-	joined = resolve(working, option);
+	joined = hf_path_is_absolute(option) ? strdup(option)
+					     : hf_path_join(working, option);
 	if (!joined)
 		return hf_fail_memory(err);
 	path = hf_path_normalize(joined);

@@ -185,6 +185,7 @@ Test(pattern_list, escape)
 {
 	static const char *const paths[][2] = {
 		{"a/b.toml", "a/b.toml"},   {"!a", "\\!a"},
+		{"~/a", "\\~/a"},
 		{"a!", "a!"},		    {"a[b]*?", "a\\[b]\\*\\?"},
 		{"a\\b", "a\\\\b"},	    {"/x/~", "/x/~"},
 		{"\xc3\xa4", "\xc3\xa4"},
