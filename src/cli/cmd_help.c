@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/suggest.h"
 
 #define LEFT_WIDTH 34 /* of the column before the explanation */
@@ -77,8 +78,17 @@ int hf_cmd_help(const struct hf_options *options, struct hf_output *output)
 	struct hf_error err = { 0 };
 	enum hf_command_id id;
 
+	if (options->shell != HF_SHELL_NONE && options->word_count > 0) {
+		(void)hf_fail(&err, HF_ERR_USAGE,
+			      "cannot describe '%s' and complete at once",
+			      HF_QUOTE(options->words[0]));
+		return hf_output_fail(output, &err);
+	}
 	if (options->word_count == 0) {
-		hf_help_overview(&out);
+		if (options->shell != HF_SHELL_NONE)
+			hf_completion_add(options->shell, &out);
+		else
+			hf_help_overview(&out);
 		hf_output_result(output, &out);
 		return HF_STATUS_DONE;
 	}

@@ -51,8 +51,8 @@ const struct hf_command hf_commands[HF_COMMANDS] = {
 		hf_cmd_store },
 	[HF_COMMAND_DOCTOR] = { "doctor", UPKEEP, "[DIR]",
 		"try on decoys what holds here", hf_cmd_doctor },
-	[HF_COMMAND_HELP] = { "help", UPKEEP, "[COMMAND]",
-		"describe a command", hf_cmd_help },
+	[HF_COMMAND_HELP] = { "help", UPKEEP, "[COMMAND] | --completion SHELL",
+		"describe a command, or complete it in a shell", hf_cmd_help },
 };
 
 enum hf_command_id hf_command_find(const char *name)

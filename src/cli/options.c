@@ -66,6 +66,8 @@ static const struct hf_option table[] = {
 	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
 	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },
 	{ "verbose", NULL, "say more", ALL, OPTION_VERBOSE, 'v' },
+	{ "completion", "SHELL", "print what bash, zsh or fish complete",
+	  IN(HELP), OPTION_COMPLETION, 0 },
 	{ "color", "WHEN", "auto, always or never", ALL, OPTION_COLOR, 0 },
 	{ "help", NULL, "describe the command", ALL, OPTION_HELP, 'h' },
 };

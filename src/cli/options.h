@@ -38,6 +38,9 @@ enum hf_command_id {
 	HF_COMMANDS /* how many */
 };
 
+/* Whose completion `help` prints. */
+enum hf_shell { HF_SHELL_NONE, HF_SHELL_BASH, HF_SHELL_ZSH, HF_SHELL_FISH };
+
 enum hf_color_mode { HF_COLOR_AUTO, HF_COLOR_ALWAYS, HF_COLOR_NEVER };
 
 /* All that was said; strings belong to argv. */
@@ -51,6 +54,7 @@ struct hf_options {
 	const char *path;	/* of log */
 	const char *to;
 	enum hf_color_mode color;
+	enum hf_shell shell;
 	uint64_t limit;
 	bool is_fail_fast;
 	bool is_quiet;
@@ -91,6 +95,8 @@ struct hf_option {
 
 /* NULL behind the last one. */
 const struct hf_option *hf_options_at(size_t index);
+/* The words that its value may be, NULL-terminated; NULL where it may be any. */
+const char *const *hf_options_words(const struct hf_option *option);
 
 /*
  * argv is NULL-terminated and begins behind the command.  For `run` options end

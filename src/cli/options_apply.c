@@ -44,48 +44,77 @@ void hf_options_append(const char **list, const char *value)
 	list[1] = NULL;
 }
 
-/* Those whose value is a word of a few, or a number. */
-static int apply_checked(struct hf_options *options,
-			 const struct hf_option *option, const char *value,
-			 struct hf_error *err)
+const char *const *hf_options_words(const struct hf_option *option)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
 	static const char *const forms[] = { "none", "github", NULL };
 	static const char *const gates[] = { "auto", "require", "off", NULL };
 	static const char *const leftovers[] = { "end", "wait", NULL };
-	struct hf_policy_options *policy = &options->policy;
-	unsigned index = 0;
-	int rc;
+	static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 
 	switch (option->id) {
 	case OPTION_ANNOTATIONS:
-		rc = parse_word(option, value, forms, &index, err);
-		options->has_annotations = index > 0;
-		return rc;
+		return forms;
 	case OPTION_COLOR:
-		rc = parse_word(option, value, colors, &index, err);
-		if (rc == 0)
-			options->color = (enum hf_color_mode)index;
-		return rc;
+		return colors;
+	case OPTION_COMPLETION:
+		return shells;
 	case OPTION_GATE:
-		rc = parse_word(option, value, gates, &index, err);
-		if (rc == 0)
-			policy->gate = (enum hf_gate_mode)index;
-		policy->has_gate = true;
-		return rc;
+		return gates;
 	case OPTION_LEFTOVERS:
-		rc = parse_word(option, value, leftovers, &index, err);
-		if (rc == 0)
-			policy->leftovers = (enum hf_leftovers)index;
-		policy->has_leftovers = true;
-		return rc;
-	case OPTION_LIMIT:
-		return parse_number(option, value, &options->limit, err);
+		return leftovers;
 	default:
-		policy->has_min_protected = true;
-		return parse_number(option, value, &policy->min_protected,
-				    err);
+		return NULL;
 	}
+}
+
+/* The place of value among the words of an option. */
+static void apply_word(struct hf_options *options,
+		       const struct hf_option *option, unsigned index)
+{
+	struct hf_policy_options *const policy = &options->policy;
+
+	switch (option->id) {
+	case OPTION_ANNOTATIONS:
+		options->has_annotations = index > 0;
+		break;
+	case OPTION_COLOR:
+		options->color = (enum hf_color_mode)index;
+		break;
+	case OPTION_COMPLETION:
+		options->shell = (enum hf_shell)(index + 1);
+		break;
+	case OPTION_GATE:
+		policy->gate = (enum hf_gate_mode)index;
+		policy->has_gate = true;
+		break;
+	default:
+		policy->leftovers = (enum hf_leftovers)index;
+		policy->has_leftovers = true;
+		break;
+	}
+}
+
+/* Those whose value is a word of a few, or a number. */
+static int apply_checked(struct hf_options *options,
+			 const struct hf_option *option, const char *value,
+			 struct hf_error *err)
+{
+	const char *const *const words = hf_options_words(option);
+	struct hf_policy_options *const policy = &options->policy;
+	unsigned index = 0;
+	int rc;
+
+	if (words) {
+		rc = parse_word(option, value, words, &index, err);
+		if (rc == 0)
+			apply_word(options, option, index);
+		return rc;
+	}
+	if (option->id == OPTION_LIMIT)
+		return parse_number(option, value, &options->limit, err);
+	policy->has_min_protected = true;
+	return parse_number(option, value, &policy->min_protected, err);
 }
 
 /* The words behind it belong to it. */

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is installed: the program, its page, the schemas as they stand in docs/, where
-# the man page says, and the pages of docs/ that installed ones lead to.
+# What is installed: the program, what shells complete, its page, the schemas as they
+# stand in docs/, where the man page says, and the pages of docs/ that installed ones
+# lead to.
 #
 #	installed.sh TOP BUILD CMAKE
 set -eu
@@ -17,6 +18,10 @@ trap 'rm -rf "$prefix" "$build/install_manifest_$component.txt"' EXIT
 "$cmake" --install "$build" --prefix "$prefix" --component $component >"$prefix/log"
 
 [ -x "$prefix/bin/holdfast" ] || { echo 'no program'; failed=1; }
+for file in bash-completion/completions/holdfast zsh/site-functions/_holdfast \
+	fish/vendor_completions.d/holdfast.fish; do
+	[ -s "$prefix/share/$file" ] || { echo "$file: not installed"; failed=1; }
+done
 for file in "$top"/docs/*.schema.json; do
 	name=$(basename "$file")
 	if ! cmp "$file" "$prefix/share/holdfast/$name"; then
