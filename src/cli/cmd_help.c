@@ -70,6 +70,8 @@ void hf_help_describe(enum hf_command_id id, struct hf_buffer *out)
 							  option->argument);
 		add_row(out, left, option->help);
 	}
+	hf_buffer_printf(out, "\n'man holdfast-%s' explains them\n",
+			 command->name);
 }
 
 int hf_cmd_help(const struct hf_options *options, struct hf_output *output)

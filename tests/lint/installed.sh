@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What is installed: the program, what shells complete, its page, the schemas as they
+# What is installed: the program, what shells complete, the pages, the schemas as they
 # stand in docs/, where the man page says, and the pages of docs/ that installed ones
 # lead to.
 #
@@ -19,7 +19,8 @@ trap 'rm -rf "$prefix" "$build/install_manifest_$component.txt"' EXIT
 
 [ -x "$prefix/bin/holdfast" ] || { echo 'no program'; failed=1; }
 for file in bash-completion/completions/holdfast zsh/site-functions/_holdfast \
-	fish/vendor_completions.d/holdfast.fish; do
+	fish/vendor_completions.d/holdfast.fish man/man1/holdfast.1 man/man1/holdfast-run.1 \
+	man/man5/holdfast.json.5 man/man5/holdfast-store.5 man/man3/libholdfast.3; do
 	[ -s "$prefix/share/$file" ] || { echo "$file: not installed"; failed=1; }
 done
 for file in "$top"/docs/*.schema.json; do
