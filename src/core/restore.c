@@ -73,8 +73,8 @@ void hf_restore_finish(struct hf_restore_run *run, struct hf_step *step, int rc,
 		run->plan->steps[step->parent].has_worked = true;
 	if (rc == 0 && step->action == HF_ACTION_MAKE_DIRECTORY)
 		step->has_worked = true;
-	/* A directory's own time is still to come. */
-	if (!is_of_directory(step))
+	/* A directory's own time is still to come, unless it has failed. */
+	if (!is_of_directory(step) || rc < 0)
 		tell(run, step);
 }
 
@@ -130,8 +130,8 @@ static void set_times(struct hf_restore_run *run)
 
 		if (!is_of_directory(step))
 			continue;
-		/* One that the caller has refused: he has told so. */
-		if (step->result == HF_STEP_FAILED && !step->has_worked)
+		/* That was told, here or by the caller who has refused it. */
+		if (step->result == HF_STEP_FAILED)
 			continue;
 		if (step->has_worked && !step->err) {
 			rc = hf_step_set_time(run->context, step, &err);

@@ -5,7 +5,7 @@ puts all right.
 
     71-crash-matrix.py HOLDFAST SUPPORT [--all] [--stride N] [CASE...]
 """
-from crash import all_is_right, as_it_was, main, recorded
+from crash import all_is_right, as_it_was, main, numbers, recorded
 
 
 def try_case(matrix, case, count, args):
@@ -19,7 +19,7 @@ def try_case(matrix, case, count, args):
             as_it_was(place)
         all_is_right(place, settling)
 
-    return matrix.every(case, lambda _number: deeds, range(1, count + 1, args.stride), judge)
+    return matrix.every(case, lambda _number: deeds, numbers(case, count, args), judge)
 
 
 main(__doc__, 600, try_case)

@@ -9,7 +9,8 @@ The errors, each once and lasting, take turns from call to call; with --all each
 """
 import re
 
-from crash import Wrong, all_is_right, as_it_was, comes_back, dead, main, old_or_new
+from crash import COPIES, DAMAGED, KEPT_RESTORE, RESTORE, Wrong, all_is_right, as_it_was, comes_back, copies_are_whole
+from crash import dead, main, numbers, old_or_new, read
 
 ERRORS = ("ENOSPC", "EIO", "EDQUOT", "EMFILE", "ENOMEM", "EINTR", "EROFS")
 TEXTS = {"ENOSPC": "No space left on device", "EIO": "Input/output error", "EDQUOT": "Disk quota exceeded",
@@ -38,8 +39,12 @@ def try_case(matrix, case, count, args):
         if status not in ends and failed:
             says_why(done, deed)
         # What ends as ever has done all of it.
-        if status in ends and prepare is not dead and words[0] in ("run", "restore"):
+        if status in ends and prepare is not dead and (words[0] == "run" or words == RESTORE):
             as_it_was(place)
+        if status in ends and words == KEPT_RESTORE and read(place.path("a.toml")) != DAMAGED["a.toml"]:
+            raise Wrong("it did not come back")
+        if status in ends and words == COPIES:
+            copies_are_whole(place, True)
         if status == 0 and words[0] == "snapshot":
             comes_back(place)
         all_is_right(place, settling)
@@ -49,7 +54,7 @@ def try_case(matrix, case, count, args):
         some = [error + lasting for error in ERRORS for lasting in ("", "+") if error + lasting != "EINTR+"]
         return some if args.all else [some[number % len(some)]]
 
-    return matrix.every(case, deeds, range(1, count + 1, args.stride), judge)
+    return matrix.every(case, deeds, numbers(case, count, args), judge)
 
 
 main(__doc__, 350, try_case)

@@ -50,6 +50,7 @@ class Place:
         self.base = os.path.join(base, "w%d" % number)
         self.root = os.path.join(self.base, "project")
         self.store = os.path.join(self.base, "store")
+        self.copies = os.path.join(self.base, "copies")
         self.list = os.path.join(self.base, "list")
         self.said = []
         self.was = {}
@@ -96,7 +97,7 @@ class Place:
 
     def fresh(self):
         self.said = []
-        for path in (self.root, self.store):
+        for path in (self.root, self.store, self.copies):
             shutil.rmtree(path, ignore_errors=True)
         os.mkdir(self.root)
         os.mkdir(self.path("d"))
@@ -218,6 +219,8 @@ RUN_STOP = ("run", "--gate", "off", "--", "sh", "../damage")
 RUN_GATE = ("run", "--gate", "require", "--", "sh", "../damage")
 RESTORE = ("restore", "--remove-additions")
 DROP = ("store", "drop", "--yes")
+KEPT_RESTORE = ("kept", "restore", "1", "a.toml", "d")
+COPIES = ("restore", "--to", "../copies")
 
 CASES = (
     ("snapshot", untouched, SNAPSHOT, (0,), (SNAPSHOT,)),
@@ -228,12 +231,17 @@ CASES = (
     ("damage refused", recorded, RUN_GATE, (97,), (RUN_CLEAN, RESTORE)),
     ("restore", damaged, RESTORE, (0,), (RESTORE,)),
     ("undo", restored, ("undo",), (0,), (RESTORE,)),
+    ("kept restore", restored, KEPT_RESTORE, (0,), (RESTORE,)),
+    ("copies", damaged, COPIES, (0,), (RESTORE,)),
     ("status after death", dead, ("status",), (0, 1, 98), (RUN_CLEAN, RESTORE)),
     ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
     ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
     ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
     ("store drop", edited, DROP, (0,), (DROP, SNAPSHOT)),
 )
+
+# What takes the way of another case is tried at every so many calls, without --all.
+ALIKE = {"kept restore": 4, "copies": 4}
 
 # With --all: much the same calls as above, in another order.
 MORE = (
@@ -288,6 +296,20 @@ def as_it_was(place):
                                                  if place.was.get(name) != now.get(name)))
 
 
+def copies_are_whole(place, must_be):
+    """Each is there as it was recorded, or not at all; a temporary name is in nobody's way."""
+    there = set()
+    for directory, _directories, files in os.walk(place.copies):
+        for name in files:
+            path = os.path.join(directory, name)
+            if not name.startswith(".holdfast-"):
+                there.add(os.path.relpath(path, place.copies))
+                if not os.path.islink(path) and read(path) != WAS[os.path.relpath(path, place.copies)]:
+                    raise Wrong("'%s' is not what was recorded" % path)
+    if must_be and there != {*WAS, "l.toml"}:
+        raise Wrong("copies: %s" % sorted(there))
+
+
 def comes_back(place):
     """What is said to be recorded can be had."""
     for name in WAS:
@@ -296,8 +318,14 @@ def comes_back(place):
     as_it_was(place)
 
 
+def numbers(case, count, args):
+    """Of the calls at which it is tried."""
+    return range(1, count + 1, args.stride * (1 if args.all else ALIKE.get(case[0], 1)))
+
+
 def all_is_right(place, settling):
     """Settled: all is as it was, all that was replaced is kept, the store is whole, and what follows works."""
+    copies_are_whole(place, False)
     wanted = old_or_new(place) | place.landed()
     recover(place, settling)
     as_it_was(place)
