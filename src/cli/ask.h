@@ -4,6 +4,7 @@
 #define HF_CLI_ASK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hf_buffer;
 struct hf_output;
@@ -13,5 +14,9 @@ bool hf_ask_is_possible(void);
 /* Print the lines and the question, without "[y/N] "; true for a yes. */
 bool hf_ask(struct hf_output *output, const struct hf_buffer *lines,
 	    const char *question);
+
+/* The same for an answer of any kind; false at the end of input. */
+bool hf_ask_for(struct hf_output *output, const struct hf_buffer *lines,
+		const char *question, char *answer, size_t size);
 
 #endif /* HF_CLI_ASK_H */

@@ -7,20 +7,13 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/content_facts.h"
 #include "cli/paths.h"
 #include "core/content.h"
-#include "core/entry_text.h"
-#include "core/fetch.h"
 #include "core/history.h"
-#include "core/kept.h"
 #include "core/scan.h"
-#include "report/comments.h"
 #include "report/json.h"
 
-/* Of larger ones, and of those deep in a pack, lines are not counted: a list is
- * to be there at once. */
-#define COUNTED_MAX ((size_t)1 << 20)
-#define OFFSET_MAX  ((uint64_t)2 << 20)
 #define HASH_SHOWN  8
 
 struct looking {
@@ -41,104 +34,8 @@ static void looking_done(struct looking *looking)
 	hf_project_done(&looking->project);
 }
 
-/* -- what can be told of one content ----------------------------------------
- */
-
-struct facts {
-	bool has_hash;
-	struct hf_hash hash; /* of a link: of its text */
-	bool is_text;	     /* lines and comments were counted */
-	size_t lines;
-	size_t comments;
-	bool is_now;
-};
-
-static bool read_content(const struct hf_store *store,
-			 const struct hf_history_content *content,
-			 struct hf_buffer *data)
-{
-	cleanup_fd int fd = -1;
-	struct hf_error ignored;
-
-	if (content->entry.stat.size > COUNTED_MAX)
-		return false;
-	if (content->is_recorded)
-		return content->entry.location.pack != 0 &&
-		       content->entry.location.offset <= OFFSET_MAX &&
-		       hf_fetch(store, &content->entry, data, &ignored) == 0;
-	fd = hf_kept_open(store, content->copies[0].path, &ignored);
-	return fd >= 0 && hf_file_read_all(fd, COUNTED_MAX, data) == 0;
-}
-
-static void count(const struct looking *looking,
-		  const struct hf_history_content *content, struct facts *facts)
-{
-	cleanup_buffer struct hf_buffer data = HF_BUFFER_INIT;
-	const char *text;
-
-	if (!read_content(&looking->project.store, content, &data))
-		return;
-	text = data.data == NULL ? "" : data.data;
-	facts->is_text = hf_comments_count(text, data.len, &facts->comments);
-	for (size_t i = 0; i < data.len; i++)
-		facts->lines += text[i] == '\n';
-	facts->lines += data.len > 0 && text[data.len - 1] != '\n';
-}
-
-static bool is_now(const struct looking *looking, const struct hf_entry *entry)
-{
-	const struct hf_entry *const now = &looking->now;
-
-	if (now->stat.kind != entry->stat.kind)
-		return false;
-	if (entry->link != NULL)
-		return now->link != NULL && strcmp(now->link, entry->link) == 0;
-	return now->has_hash && hf_hash_equal(&now->hash, &entry->hash);
-}
-
-static struct facts find_facts(const struct looking *looking,
-			       const struct hf_history_content *content)
-{
-	const struct hf_entry *const entry = &content->entry;
-	struct facts facts = {.is_now = is_now(looking, entry)};
-
-	if (entry->has_hash) {
-		facts.has_hash = true;
-		facts.hash = entry->hash;
-		count(looking, content, &facts);
-	}
-	return facts;
-}
-
 /* -- text -------------------------------------------------------------------
  */
-
-static void add_content(const struct hf_history_content *content,
-			const struct facts *facts, struct hf_buffer *out)
-{
-	struct hf_short_text size;
-
-	if (content->entry.link != NULL) {
-		hf_buffer_add_text(out, "link to ");
-		hf_text_add_name(out, content->entry.link);
-	} else {
-		hf_buffer_add_text(
-			out, hf_format_size(&size, content->entry.stat.size));
-	}
-	if (facts->is_text) {
-		hf_buffer_add_text(out, ", ");
-		hf_text_add_count(out, facts->lines, "line", "lines");
-		if (facts->comments > 0) {
-			hf_buffer_add_text(out, " (");
-			hf_text_add_count(out, facts->comments, "comment line)",
-					  "comment lines)");
-		}
-	}
-	if (facts->is_now)
-		hf_buffer_add_text(out, ", as it is now");
-	if (content->is_damage)
-		hf_buffer_add_text(out, ", damage");
-}
 
 static void add_snapshots(const struct hf_history_content *content,
 			  struct hf_buffer *out)
@@ -156,23 +53,9 @@ static void add_snapshots(const struct hf_history_content *content,
 	hf_text_add_number(out, &content->newest);
 }
 
-static void add_copies(const struct hf_history_content *content,
-		       struct hf_buffer *out)
-{
-	for (size_t i = 0; i < content->copy_count; i++) {
-		const struct hf_history_copy *copy = &content->copies[i];
-
-		hf_buffer_printf(out, "; kept by %s ", copy->kind);
-		hf_text_add_number(out, &copy->session);
-		if (strcmp(copy->kind, "run") == 0 && copy->argv[0] != NULL) {
-			hf_buffer_add_text(out, ": ");
-			hf_text_add_command(out, copy->argv);
-		}
-	}
-}
-
 static void add_line(const struct hf_history_content *content,
-		     const struct facts *facts, struct hf_buffer *out)
+		     const struct hf_content_facts *facts,
+		     struct hf_buffer *out)
 {
 	char digits[HF_HASH_TEXT] = "";
 	struct hf_short_text step = {"-"};
@@ -188,10 +71,10 @@ static void add_line(const struct hf_history_content *content,
 				      : content->seen_ns);
 	hf_buffer_printf(out, "  %-*.*s  ", HASH_SHOWN, HASH_SHOWN,
 			 digits[0] == '\0' ? "-" : digits);
-	add_content(content, facts, out);
+	hf_content_facts_add(content, facts, out);
 	if (content->is_recorded)
 		add_snapshots(content, out);
-	add_copies(content, out);
+	hf_content_copies_add(content, out);
 	hf_buffer_add_text(out, "\n");
 }
 
@@ -249,7 +132,8 @@ static void add_json_copies(const struct hf_history_content *content,
 }
 
 static void add_json_content(const struct hf_history_content *content,
-			     const struct facts *facts, struct hf_buffer *out)
+			     const struct hf_content_facts *facts,
+			     struct hf_buffer *out)
 {
 	if (content->is_recorded)
 		hf_buffer_printf(out, "{\"step\": %" PRIu64, content->step);
@@ -311,7 +195,8 @@ static int print(struct looking *looking, struct hf_error *err)
 	     i < looking->history.count && i < looking->options->limit; i++) {
 		const struct hf_history_content *const content =
 			&looking->history.items[i];
-		const struct facts facts = find_facts(looking, content);
+		const struct hf_content_facts facts = hf_content_facts_of(
+			&looking->project.store, content, &looking->now);
 
 		if (is_json) {
 			hf_buffer_add_text(&out, i == 0 ? "\n  " : ",\n  ");

@@ -8,7 +8,9 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "core/entry_text.h"
+#include "core/moment.h"
 #include "core/retention_store.h"
+#include "core/snapshot.h"
 #include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/session.h"
@@ -78,6 +80,24 @@ void hf_cli_recover(struct hf_project *project, struct hf_output *output)
 	}
 	hf_store_unlock(store);
 	hf_output_notes(output, notes.data);
+}
+
+int hf_cli_repair_load(const struct hf_cli_repair *repair,
+		       const char *const *paths,
+		       struct hf_manifest *ret_manifest, struct hf_error *err)
+{
+	const struct hf_store *const store = &repair->project.store;
+	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	struct hf_name name;
+	int rc;
+
+	if (repair->options->from == NULL)
+		return hf_snapshot_load_newest(store, ret_manifest, err);
+	rc = hf_moment_find(store, repair->options->from, paths, &notes, &name,
+			    err);
+	if (!repair->options->is_quiet)
+		hf_output_notes(repair->output, notes.data);
+	return rc < 0 ? rc : hf_snapshot_load(store, &name, ret_manifest, err);
 }
 
 int hf_cli_repair_settle(struct hf_cli_repair *repair, struct hf_error *err)

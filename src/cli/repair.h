@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "core/journal.h"
+#include "core/manifest.h"
 #include "core/project.h"
 #include "core/restore.h"
 
@@ -51,6 +52,15 @@ MUST_CHECK int hf_cli_repair_recover(struct hf_cli_repair *repair,
  * locked.
  */
 void hf_cli_recover(struct hf_project *project, struct hf_output *output);
+
+/*
+ * The snapshot that --from means for these paths (NULL: for all), see
+ * core/moment.h; the newest without it.
+ */
+MUST_CHECK int hf_cli_repair_load(const struct hf_cli_repair *repair,
+				  const char *const *paths,
+				  struct hf_manifest *ret_manifest,
+				  struct hf_error *err);
 
 /* Sessions that did not end are settled: the tree is right, or accepted. */
 MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair,

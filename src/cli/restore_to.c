@@ -12,7 +12,6 @@
 #include "core/pattern.h"
 #include "core/restore_elsewhere.h"
 #include "core/scan.h"
-#include "core/snapshot.h"
 #include "guard/repair.h"
 #include "platform/system.h"
 
@@ -175,16 +174,18 @@ static int choose(struct writing *writing, const struct hf_options *options,
 	const struct hf_tree *wanted = &writing->manifest.tree;
 	int rc;
 
-	rc = hf_snapshot_load_typed(&project->store, options->from,
-				    &writing->manifest, err);
+	rc = hf_selection_resolve(project->root, options->words,
+				  &writing->paths, err);
 	if (rc == 0)
-		rc = hf_selection_resolve(project->root, options->words,
-					  &writing->paths, err);
+		rc = hf_cli_repair_load(&writing->repair,
+					(const char *const *)writing->paths,
+					&writing->manifest, err);
 	if (rc == 0 && writing->paths != NULL) {
 		const char *const *const paths =
 			(const char *const *)writing->paths;
 
-		rc = hf_selection_check(paths, &writing->manifest, NULL, err);
+		rc = hf_selection_check(paths, &writing->manifest, NULL, NULL,
+					err);
 		if (rc == 0)
 			rc = hf_selection_copy(wanted, paths, &chosen, err);
 		wanted = &chosen;

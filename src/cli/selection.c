@@ -80,11 +80,13 @@ int hf_selection_copy(const struct hf_tree *from, const char *const *paths,
 
 int hf_selection_check(const char *const *paths,
 		       const struct hf_manifest *manifest,
-		       const struct hf_tree *also, struct hf_error *err)
+		       const struct hf_tree *also, const struct hf_tree *or_in,
+		       struct hf_error *err)
 {
 	for (size_t i = 0; paths[i] != NULL; i++) {
 		if (has_name(&manifest->tree, paths[i]) ||
-		    (also != NULL && has_name(also, paths[i])))
+		    (also != NULL && has_name(also, paths[i])) ||
+		    (or_in != NULL && has_name(or_in, paths[i])))
 			continue;
 		(void)hf_fail(err, HF_ERR_USAGE,
 			      "cannot restore '%s': it is not in snapshot %s",

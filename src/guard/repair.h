@@ -80,6 +80,10 @@ MUST_CHECK int hf_repair_find_undo(const struct hf_store *store,
 				   struct hf_buffer *notes,
 				   struct hf_error *err);
 
+/* Add what stands at path now, or that nothing does; a file is not read yet. */
+MUST_CHECK int hf_repair_look_at(const struct hf_project *project,
+				 const char *path, struct hf_tree *tree,
+				 struct hf_error *err);
 /* What it takes to undo it: the plan, and the tree that the plan borrows from. */
 MUST_CHECK int hf_repair_plan_undo(const struct hf_project *project,
 				   const struct hf_session_record *record,

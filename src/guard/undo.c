@@ -116,9 +116,8 @@ int hf_repair_find_undo(const struct hf_store *store, const char *typed,
 
 /* -- what it takes ------------------------------------------------------------ */
 
-/* What stands at path now. */
-static int look_at(const struct hf_project *project, const char *path,
-		   struct hf_tree *tree, struct hf_error *err)
+int hf_repair_look_at(const struct hf_project *project, const char *path,
+		      struct hf_tree *tree, struct hf_error *err)
 {
 	cleanup_fd int dir_fd = -1;
 	struct hf_entry *const entry = hf_tree_add(tree, path);
@@ -164,7 +163,7 @@ static int look(const struct hf_project *project,
 	for (size_t i = 0; i < record->kept_count; i++) {
 		if (i > 0 && strcmp(paths[i], paths[i - 1]) == 0)
 			continue;
-		rc = look_at(project, paths[i], tree, err);
+		rc = hf_repair_look_at(project, paths[i], tree, err);
 		if (rc < 0)
 			return rc;
 	}

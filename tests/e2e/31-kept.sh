@@ -67,7 +67,7 @@ tail -n 1 "$dir/err" | grep -q '^holdfast: undo: holdfast undo 2$' || fail 'the 
 expect 0 "$holdfast" kept restore 1 personas.toml
 said 'undone already'
 expect 0 "$holdfast" log
-grep -q 'restore 2: done: kept restore 1 personas.toml sub$' "$dir/out" || fail 'log'
+grep -q 'restore 2: done: kept restore 1 personas.toml sub ' "$dir/out" || fail 'log'
 expect 0 "$holdfast" undo
 [ "$(cat "$dir/personas.toml")" = "$(cat personas.toml)" ] || fail 'not undone'
 
@@ -76,7 +76,7 @@ expect 0 "$holdfast" kept restore 1
 survey project | diff "$dir/damaged.before" - || fail 'not all came back'
 tail -n 1 "$dir/err" | grep -q '^holdfast: undo: holdfast undo 4$' || fail 'the last line'
 expect 0 "$holdfast" log
-grep -q 'undo 4: done with session 1$' "$dir/out" || fail 'it is an undo'
+grep -q 'undo 4: done with session 1 ' "$dir/out" || fail 'it is an undo'
 expect 0 "$holdfast" kept restore 1
 said 'session .* is undone already'
 
