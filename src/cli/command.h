@@ -63,6 +63,8 @@ int hf_cmd_verify_store(const struct hf_options *options,
 			struct hf_output *output);
 int hf_cmd_kept(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_prune(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_export(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_import(const struct hf_options *options, struct hf_output *output);
 /* store list, store drop */
 int hf_cmd_store_list(const struct hf_options *options,
 		      struct hf_output *output);

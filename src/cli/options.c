@@ -28,6 +28,8 @@ static const struct hf_option table[] = {
 	  OPTION_PROTECT, 0 },
 	{ "exclude", "GLOB", "do not protect this (repeatable)", POLICY,
 	  OPTION_EXCLUDE, 0 },
+	{ "all", NULL, "every snapshot, not the newest alone", IN(EXPORT),
+	  OPTION_ALL, 0 },
 	{ "allow", "GLOB", "what the command may change (repeatable)", IN(RUN),
 	  OPTION_ALLOW, 0 },
 	{ "annotations", "FORM", "github or none: errors for a runner's page",

@@ -32,6 +32,8 @@ enum hf_command_id {
 	HF_COMMAND_VERIFY,
 	HF_COMMAND_KEPT,
 	HF_COMMAND_PRUNE,
+	HF_COMMAND_EXPORT,
+	HF_COMMAND_IMPORT,
 	HF_COMMAND_STORE,
 	HF_COMMAND_DOCTOR,
 	HF_COMMAND_HELP,
@@ -64,6 +66,7 @@ struct hf_options {
 	bool is_removing;	/* --remove-additions */
 	bool checks_store;	/* --store without a value */
 	bool has_yes;
+	bool is_all;		/* --all */
 	bool wants_help;
 	const char **words;	/* what is no option, NULL-terminated */
 	size_t word_count;

@@ -129,6 +129,8 @@ static void begin_list(struct hf_options *options, bool is_putting_back)
 static bool *flag_of(struct hf_options *options, int id)
 {
 	switch (id) {
+	case OPTION_ALL:
+		return &options->is_all;
 	case OPTION_CHECK_STORE:
 		return &options->checks_store;
 	case OPTION_DRY_RUN:

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 
 enum option_id {
+	OPTION_ALL,
 	OPTION_ALLOW,
 	OPTION_ANNOTATIONS,
 	OPTION_CHECK_STORE,

@@ -334,6 +334,21 @@ struct hf_scan_sink hf_archiver_sink(struct hf_archiver *archiver)
 	};
 }
 
+int hf_archiver_find(struct hf_archiver *archiver, struct hf_entry *entry,
+		     struct hf_error *err)
+{
+	const struct hf_location *known;
+	const int rc = need_contents(archiver, err);
+
+	if (rc < 0)
+		return rc;
+	known = hf_contents_find(archiver->contents, &entry->hash,
+				 entry->stat.size);
+	if (known)
+		entry->location = *known;
+	return known ? 1 : 0;
+}
+
 int hf_archiver_commit(struct hf_archiver *archiver, size_t *ret_count,
 		       uint64_t *ret_bytes, struct hf_error *err)
 {

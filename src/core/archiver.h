@@ -28,6 +28,10 @@ MUST_CHECK int hf_archiver_new(const struct hf_store *store,
 			       struct hf_archiver **ret_archiver,
 			       struct hf_error *err);
 struct hf_scan_sink hf_archiver_sink(struct hf_archiver *archiver);
+/* Is the content of entry, by hash and size, in the store or on its way into
+ * it? 1, with its location filled in, or 0. */
+MUST_CHECK int hf_archiver_find(struct hf_archiver *archiver,
+				struct hf_entry *entry, struct hf_error *err);
 /* Everything archived is durable; how many contents and bytes that were. */
 MUST_CHECK int hf_archiver_commit(struct hf_archiver *archiver,
 				  size_t *ret_count, uint64_t *ret_bytes,

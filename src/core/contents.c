@@ -243,6 +243,21 @@ static int load_folder(struct hf_contents *contents,
 	return 0;
 }
 
+int hf_contents_new(struct hf_contents **ret_contents, struct hf_error *err)
+{
+	cleanup_contents struct hf_contents *contents =
+		calloc(1, sizeof(*contents));
+
+	if (!contents)
+		return hf_fail_memory(err);
+	contents->capacity = FIRST_CAPACITY;
+	contents->items = calloc(contents->capacity, sizeof(*contents->items));
+	if (!contents->items)
+		return hf_fail_memory(err);
+	*ret_contents = take_ptr(&contents);
+	return 0;
+}
+
 int hf_contents_load(const struct hf_store *store,
 		     struct hf_contents **ret_contents,
 		     struct hf_buffer *ret_notes, struct hf_error *err)
@@ -250,13 +265,9 @@ int hf_contents_load(const struct hf_store *store,
 	cleanup_contents struct hf_contents *contents = NULL;
 	int rc;
 
-	contents = calloc(1, sizeof(*contents));
-	if (!contents)
-		return hf_fail_memory(err);
-	contents->capacity = FIRST_CAPACITY;
-	contents->items = calloc(contents->capacity, sizeof(*contents->items));
-	if (!contents->items)
-		return hf_fail_memory(err);
+	rc = hf_contents_new(&contents, err);
+	if (rc < 0)
+		return rc;
 	rc = load_folder(contents, store, ret_notes, err);
 	if (rc < 0)
 		return rc;

@@ -29,6 +29,16 @@ void hf_journal_line(const char *kind, const char *members,
 /* The members of an "end" record of now. */
 void hf_journal_end_members(enum hf_outcome outcome, int status,
 			    size_t violations, struct hf_buffer *out);
+/*
+ * A journal of something that is no session: written at once and ended, so that
+ * nobody takes it for one in progress.  words: JSON strings with commas
+ * between, where a run has its command; lines: of hf_journal_line(), or NULL.
+ */
+MUST_CHECK int hf_journal_write_done(const struct hf_store *store,
+				     const char *kind, const char *snapshot,
+				     const struct hf_buffer *words,
+				     const struct hf_buffer *lines,
+				     struct hf_error *err);
 /* NAME.open becomes NAME.done, durably. */
 MUST_CHECK int hf_journal_close_name(const struct hf_store *store,
 				     const struct hf_name *name, bool is_durable,

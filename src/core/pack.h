@@ -70,6 +70,18 @@ MUST_CHECK int hf_pack_commit(struct hf_pack_writer *writer,
 /* Without a commit before: nothing is left. */
 void hf_pack_writer_free(struct hf_pack_writer **writer);
 
+/*
+ * The same archive to any descriptor, for a person and for import: no index, no
+ * number, and nothing of it is made durable.  prefix, borrowed, stands before
+ * the names of all members that follow.
+ */
+MUST_CHECK int hf_pack_stream_new(int fd, struct hf_pack_writer **ret_writer,
+				  struct hf_error *err);
+void hf_pack_stream_prefix(struct hf_pack_writer *writer, const char *prefix);
+/* All is written; so many bytes. */
+MUST_CHECK int hf_pack_stream_end(struct hf_pack_writer *writer,
+				  uint64_t *ret_bytes, struct hf_error *err);
+
 /* -- reading -------------------------------------------------------------- */
 
 /* One content to read. */
@@ -134,6 +146,43 @@ MUST_CHECK int hf_pack_walk(const struct hf_store *store, uint32_t pack,
 			    const struct hf_pack_visitor *visitor,
 			    struct hf_error *err);
 
+/* A member of an archive from anywhere, as it is called there. */
+struct hf_pack_item {
+	const char *name;
+	bool is_file; /* a regular one with a content of its own */
+	uint64_t size;
+	uint32_t mode;
+	uint32_t uid;
+	uint32_t gid;
+	int64_t mtime_ns;
+	uint64_t offset; /* as in a location */
+};
+
+/* A negative return ends it, and is what it returns. */
+struct hf_pack_listener {
+	void *context;
+	int (*begin)(void *context, const struct hf_pack_item *item,
+		     struct hf_error *err);
+	int (*data)(void *context, const void *data, size_t len,
+		    struct hf_error *err);
+	/* The size is what was said. */
+	int (*end)(void *context, const struct hf_hash *hash,
+		   struct hf_error *err);
+};
+
+/*
+ * Read all of an archive from fd, which stays open; data and end only for what
+ * is a file.  what is for messages: "'FILE'", quoted.  HF_ERR_CORRUPT when it
+ * is damaged, cut short, or none.
+ */
+MUST_CHECK int hf_pack_listen(int fd, const char *what,
+			      const struct hf_pack_listener *listener,
+			      struct hf_error *err);
+
+/* Pack and index, the index last: alone it is swept, while a pack alone looks
+ * whole. 0 or -errno; 0 when it is not there. */
+MUST_CHECK int hf_pack_remove(const struct hf_store *store, uint32_t pack);
+
 /* Is name that of an index whose pack is not there?  1, 0 or -errno. */
 MUST_CHECK int hf_pack_is_stray_index(const struct hf_store *store,
 				      const char *name);
@@ -143,6 +192,9 @@ MUST_CHECK int hf_pack_is_stray_index(const struct hf_store *store,
 struct hf_contents;	/* hash and size -> location, of all packs */
 #define cleanup_contents CLEANUP(hf_contents_free)
 
+/* An empty one. */
+MUST_CHECK int hf_contents_new(struct hf_contents **ret_contents,
+			       struct hf_error *err);
 /* Read all indexes.  A damaged index is passed over (its contents are archived
  * again) and named in ret_notes. */
 MUST_CHECK int hf_contents_load(const struct hf_store *store,

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/fail.h"
 #include "core/json.h"
+#include "core/pack.h"
 #include "core/pack_name.h"
 #include "core/sealed.h"
 
@@ -25,6 +26,25 @@ bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,
 	       hf_json_number(hf_json_get(header, "pack"), &number) &&
 	       number == pack &&
 	       hf_json_number(hf_json_get(header, "bytes"), ret_bytes);
+}
+
+/* One name; 0 or -errno. */
+static int remove_name(const struct hf_store *store, uint32_t pack,
+		       const char *suffix)
+{
+	char name[HF_PACK_NAME];
+	int rc;
+
+	hf_pack_name_format(pack, suffix, name);
+	rc = hf_file_unlink_at(store->folder_fd[HF_STORE_PACKS], name);
+	return rc == -ENOENT ? 0 : rc;
+}
+
+int hf_pack_remove(const struct hf_store *store, uint32_t pack)
+{
+	const int rc = remove_name(store, pack, HF_PACK_SUFFIX);
+
+	return rc < 0 ? rc : remove_name(store, pack, HF_PACK_INDEX_SUFFIX);
 }
 
 static int decode_item(const hf_json_value *line,

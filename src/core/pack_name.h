@@ -26,9 +26,6 @@ void hf_pack_name_format(uint32_t number, const char *suffix,
 bool hf_pack_name_parse(const char *name, const char *suffix,
 			uint32_t *ret_number);
 
-/* The name that path has in an archive; to free(), NULL when out of memory. */
-MUST_CHECK char *hf_pack_member_name(const char *path);
-
 /* The first line of an index: is it that of this pack, and how long is that? */
 bool hf_pack_header_decode(const hf_json_value *header, uint32_t pack,
 			   uint64_t *ret_bytes);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "core/pack_group.h"
 #include "core/pack_name.h"
 
 #define BLOCK_SIZE ((size_t)128 * 1024)
@@ -25,18 +26,10 @@ struct reader {
 	struct archive_entry *entry; /* of the header read last */
 	int64_t position;	     /* where it begins; -1 for none */
 	struct hf_hasher *hasher;
-	const struct hf_pack_sink *sink;
+	struct hf_pack_outcome outcome;	       /* of wants */
 	const struct hf_pack_visitor *visitor; /* of a walk; else NULL */
-	struct hf_error *first; /* the first failure of any want */
-	int rc;			/* its code; 0 while there is none */
+	const char *what; /* instead of a pack; else NULL */
 	char block[BLOCK_SIZE];
-};
-
-/* Wants for the same member; those that are over get no more calls. */
-struct group {
-	const struct hf_pack_want *wants;
-	bool *is_over;
-	size_t count;
 };
 
 #define cleanup_reader CLEANUP(reader_free)
@@ -60,6 +53,12 @@ static void reader_free(struct reader **reader)
 static int fail_damaged(const struct reader *reader, const char *what,
 			struct hf_error *err)
 {
+	if (reader->what && reader->read_rc < 0)
+		return hf_fail_system(err, reader->read_rc, "cannot read %s",
+				      reader->what);
+	if (reader->what)
+		return hf_fail(err, HF_ERR_CORRUPT, "cannot read %s: %s",
+			       reader->what, what);
 	if (reader->read_rc < 0)
 		return hf_fail_system(err, reader->read_rc,
 				      "cannot read pack '%s'", reader->name);
@@ -74,70 +73,6 @@ static int fail_archive(const struct reader *reader, struct hf_error *err)
 	if (archive_errno(reader->archive) == ENOMEM)
 		return hf_fail_memory(err);
 	return fail_damaged(reader, text ? text : "it cannot be unpacked", err);
-}
-
-static void note_failure(struct reader *reader, const struct hf_error *err)
-{
-	if (reader->rc == 0) {
-		reader->rc = err->code;
-		*reader->first = *err;
-	}
-}
-
-/* -- what the sink gets --------------------------------------------------- */
-
-static void begin_group(struct reader *reader, struct group *group)
-{
-	for (size_t i = 0; i < group->count; i++) {
-		struct hf_error err;
-
-		group->is_over[i] =
-			reader->sink->begin(&group->wants[i], &err) < 0;
-		if (group->is_over[i])
-			note_failure(reader, &err);
-	}
-}
-
-/* All that are not over end so; err is NULL when all was right. */
-static void end_group(struct reader *reader, struct group *group,
-		      const struct hf_error *err)
-{
-	const struct hf_error none = {.code = HF_OK};
-
-	for (size_t i = 0; i < group->count; i++) {
-		if (group->is_over[i])
-			continue;
-		group->is_over[i] = true;
-		if (err)
-			note_failure(reader, err);
-		reader->sink->end(&group->wants[i], err ? err->code : 0,
-				  err ? err : &none);
-	}
-}
-
-static void pass_data(struct reader *reader, struct group *group,
-		      const void *data, size_t len)
-{
-	for (size_t i = 0; i < group->count; i++) {
-		const struct hf_pack_want *const want = &group->wants[i];
-		struct hf_error err;
-
-		if (group->is_over[i] ||
-		    reader->sink->data(want, data, len, &err) >= 0)
-			continue;
-		group->is_over[i] = true;
-		note_failure(reader, &err);
-		reader->sink->end(want, err.code, &err);
-	}
-}
-
-/* Nobody wants the rest. */
-static bool is_given_up(const struct group *group)
-{
-	for (size_t i = 0; i < group->count; i++)
-		if (!group->is_over[i])
-			return false;
-	return true;
 }
 
 /* -- the archive ---------------------------------------------------------- */
@@ -169,6 +104,20 @@ int hf_pack_open(const struct hf_store *store, uint32_t pack)
 	return hf_file_open_read_at(store->folder_fd[HF_STORE_PACKS], name);
 }
 
+static int open_archive(struct reader *reader, struct hf_error *err)
+{
+	reader->hasher = hf_hasher_new();
+	reader->archive = archive_read_new();
+	if (!reader->hasher || !reader->archive)
+		return hf_fail_memory(err);
+	if (archive_read_support_filter_zstd(reader->archive) != ARCHIVE_OK ||
+	    archive_read_support_format_tar(reader->archive) != ARCHIVE_OK ||
+	    archive_read_open(reader->archive, reader, NULL, read_block,
+			      NULL) != ARCHIVE_OK)
+		return fail_archive(reader, err);
+	return 0;
+}
+
 /* opened: its descriptor, or why there is none. */
 static int open_pack(struct reader *reader, int opened, uint32_t pack,
 		     struct hf_error *err)
@@ -182,17 +131,7 @@ static int open_pack(struct reader *reader, int opened, uint32_t pack,
 				      reader->name);
 	reader->fd = opened;
 	hf_file_advise_sequential(reader->fd);
-
-	reader->hasher = hf_hasher_new();
-	reader->archive = archive_read_new();
-	if (!reader->hasher || !reader->archive)
-		return hf_fail_memory(err);
-	if (archive_read_support_filter_zstd(reader->archive) != ARCHIVE_OK ||
-	    archive_read_support_format_tar(reader->archive) != ARCHIVE_OK ||
-	    archive_read_open(reader->archive, reader, NULL, read_block,
-			      NULL) != ARCHIVE_OK)
-		return fail_archive(reader, err);
-	return 0;
+	return open_archive(reader, err);
 }
 
 /* Read the next header; its position is kept until the member is read. */
@@ -227,7 +166,7 @@ static int find_member(struct reader *reader, uint64_t offset,
 }
 
 /* The content of the member, for all of the group; hashed on the way. */
-static int read_content(struct reader *reader, struct group *group,
+static int read_content(struct reader *reader, struct hf_pack_group *group,
 			struct hf_error *err)
 {
 	const uint64_t size = group->wants->size;
@@ -251,8 +190,8 @@ static int read_content(struct reader *reader, struct group *group,
 			return fail_damaged(reader, "a member has a wrong size",
 					    err);
 		hf_hasher_update(reader->hasher, data, len);
-		pass_data(reader, group, data, len);
-		if (is_given_up(group))
+		hf_pack_group_data(group, &reader->outcome, data, len);
+		if (hf_pack_group_is_over(group))
 			return 0;
 		done += len;
 	}
@@ -262,7 +201,7 @@ static int read_content(struct reader *reader, struct group *group,
 	return 0;
 }
 
-static int read_group(struct reader *reader, struct group *group,
+static int read_group(struct reader *reader, struct hf_pack_group *group,
 		      struct hf_error *err)
 {
 	int rc;
@@ -279,19 +218,6 @@ static int read_group(struct reader *reader, struct group *group,
 
 /* -- all wants ------------------------------------------------------------ */
 
-/* How many of the wants name the same content at the same place. */
-static size_t group_len(const struct hf_pack_want *wants, size_t count)
-{
-	size_t len = 1;
-
-	while (len < count &&
-	       wants[len].location.offset == wants->location.offset &&
-	       wants[len].size == wants->size &&
-	       hf_hash_equal(&wants[len].hash, &wants->hash))
-		len++;
-	return len;
-}
-
 static void read_groups(struct reader *reader, const struct hf_pack_want *wants,
 			bool *is_over, size_t count, int open_rc,
 			struct hf_error *err)
@@ -299,17 +225,18 @@ static void read_groups(struct reader *reader, const struct hf_pack_want *wants,
 	int rc = open_rc;
 
 	for (size_t done = 0; done < count;) {
-		struct group group = {
+		struct hf_pack_group group = {
 			.wants = &wants[done],
 			.is_over = &is_over[done],
-			.count = group_len(&wants[done], count - done),
+			.count = hf_pack_group_len(&wants[done], count - done),
 		};
 
-		begin_group(reader, &group);
+		hf_pack_group_begin(&group, &reader->outcome);
 		/* A pack that could not be opened fails all of them alike. */
 		if (open_rc == 0)
 			rc = read_group(reader, &group, err);
-		end_group(reader, &group, rc < 0 ? err : NULL);
+		hf_pack_group_end(&group, &reader->outcome,
+				  rc < 0 ? err : NULL);
 		done += group.count;
 	}
 }
@@ -331,12 +258,12 @@ static int read_opened(int opened, const struct hf_pack_want *wants,
 		return hf_fail_memory(err);
 	reader->fd = -1;
 	reader->position = -1;
-	reader->sink = sink;
-	reader->first = err;
+	reader->outcome.sink = sink;
+	reader->outcome.first = err;
 	rc = open_pack(reader, fd < 0 ? fd : take_fd(&fd), wants->location.pack,
 		       &failure);
 	read_groups(reader, wants, is_over, count, rc, &failure);
-	return reader->rc;
+	return reader->outcome.rc;
 }
 
 int hf_pack_read(const struct hf_store *store, const struct hf_pack_want *wants,
@@ -366,62 +293,172 @@ int hf_pack_read_open(int fd, const struct hf_pack_want *wants, size_t count,
 	return read_opened(opened, wants, count, sink, err);
 }
 
-/* -- all that is there ---------------------------------------------------- */
+/* -- an archive from anywhere --------------------------------------------- */
 
-/* What the content of the member is, whatever it should be. */
-static int measure_content(struct reader *reader, struct hf_pack_member *member,
-			   struct hf_error *err)
+/* 0 where it is beyond all reason. */
+static int64_t mtime_of(struct archive_entry *entry)
 {
-	member->size = 0;
+	int64_t ns;
+
+	if (__builtin_mul_overflow((int64_t)archive_entry_mtime(entry),
+				   INT64_C(1000000000), &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)archive_entry_mtime_nsec(entry),
+				   &ns))
+		return 0;
+	return ns;
+}
+
+static void describe(struct archive_entry *entry, uint64_t offset,
+		     struct hf_pack_item *item)
+{
+	const char *const name = archive_entry_pathname(entry);
+	const int64_t size = archive_entry_size(entry);
+
+	*item = (struct hf_pack_item){
+		.name = name ? name : "",
+		.is_file = archive_entry_filetype(entry) == AE_IFREG &&
+			   !archive_entry_hardlink(entry) &&
+			   archive_entry_size_is_set(entry) && size >= 0,
+		.size = size >= 0 ? (uint64_t)size : 0,
+		.mode = (uint32_t)archive_entry_perm(entry) & 07777,
+		.uid = (uint32_t)archive_entry_uid(entry),
+		.gid = (uint32_t)archive_entry_gid(entry),
+		.mtime_ns = mtime_of(entry),
+		.offset = offset,
+	};
+}
+
+/* The blocks of a sparse file leave its holes out: another size, then. */
+static int pass_content(struct reader *reader, uint64_t size,
+			const struct hf_pack_listener *listener,
+			struct hf_error *err)
+{
+	uint64_t done = 0;
+	struct hf_hash hash;
+
 	hf_hasher_reset(reader->hasher);
 	for (;;) {
 		const void *data;
 		size_t len;
 		int64_t offset;
-		const int rc = archive_read_data_block(reader->archive, &data,
-						       &len, &offset);
+		int rc = archive_read_data_block(reader->archive, &data, &len,
+						 &offset);
 
 		if (rc == ARCHIVE_EOF)
 			break;
 		if (rc < ARCHIVE_WARN)
 			return fail_archive(reader, err);
+		if (len > size - done)
+			return fail_damaged(reader, "a member has a wrong size",
+					    err);
 		hf_hasher_update(reader->hasher, data, len);
-		member->size += len;
+		rc = listener->data(listener->context, data, len, err);
+		if (rc < 0)
+			return rc;
+		done += len;
 	}
-	member->hash = hf_hasher_digest(reader->hasher);
-	return 0;
+	if (done != size)
+		return fail_damaged(reader, "a member has a wrong size", err);
+	hash = hf_hasher_digest(reader->hasher);
+	return listener->end(listener->context, &hash, err);
 }
 
-static int walk(struct reader *reader, struct hf_error *err)
+static int walk_all(struct reader *reader,
+		    const struct hf_pack_listener *listener,
+		    struct hf_error *err)
 {
-	const struct hf_pack_visitor *const visitor = reader->visitor;
-	int rc;
-
 	for (;;) {
-		struct hf_pack_member member = {.size = 0};
+		struct hf_pack_item item;
+		int rc = archive_read_next_header(reader->archive,
+						  &reader->entry);
 
-		rc = archive_read_next_header(reader->archive, &reader->entry);
 		if (rc == ARCHIVE_EOF)
 			return 0;
 		if (rc < ARCHIVE_WARN)
 			return fail_archive(reader, err);
-		member.offset =
-			(uint64_t)archive_read_header_position(reader->archive);
-		/* What is no file has no content that anybody could want. */
-		rc = archive_entry_filetype(reader->entry) == AE_IFREG
-			     ? measure_content(reader, &member, err)
-			     : 0;
-		if (rc == 0)
-			rc = visitor->member(visitor->context, &member, err);
+		describe(
+			reader->entry,
+			(uint64_t)archive_read_header_position(reader->archive),
+			&item);
+		rc = listener->begin(listener->context, &item, err);
+		if (rc == 0 && item.is_file)
+			rc = pass_content(reader, item.size, listener, err);
 		if (rc < 0)
 			return rc;
 	}
+}
+
+int hf_pack_listen(int fd, const char *what,
+		   const struct hf_pack_listener *listener,
+		   struct hf_error *err)
+{
+	cleanup_reader struct reader *reader = calloc(1, sizeof(*reader));
+	int rc;
+
+	if (!reader)
+		return hf_fail_memory(err);
+	reader->what = what;
+	reader->fd = hf_file_duplicate(fd);
+	if (reader->fd < 0)
+		return hf_fail_system(err, reader->fd, "cannot read %s", what);
+	rc = open_archive(reader, err);
+	return rc < 0 ? rc : walk_all(reader, listener, err);
+}
+
+/* -- all of a pack -------------------------------------------------------- */
+
+struct walk {
+	const struct hf_pack_visitor *visitor;
+	struct hf_pack_member member;
+};
+
+static int walk_begin(void *context, const struct hf_pack_item *item,
+		      struct hf_error *err)
+{
+	struct walk *const walk = context;
+
+	walk->member = (struct hf_pack_member){
+		.offset = item->offset,
+		.size = item->size,
+	};
+	if (item->is_file)
+		return 0;
+	/* What is no file has no content that anybody could want. */
+	return walk->visitor->member(walk->visitor->context, &walk->member,
+				     err);
+}
+
+static int walk_data(void *context, const void *data, size_t len,
+		     struct hf_error *err)
+{
+	(void)context;
+	(void)data;
+	(void)len;
+	(void)err;
+	return 0;
+}
+
+static int walk_end(void *context, const struct hf_hash *hash,
+		    struct hf_error *err)
+{
+	struct walk *const walk = context;
+
+	walk->member.hash = *hash;
+	return walk->visitor->member(walk->visitor->context, &walk->member,
+				     err);
 }
 
 int hf_pack_walk(const struct hf_store *store, uint32_t pack,
 		 const struct hf_pack_visitor *visitor, struct hf_error *err)
 {
 	cleanup_reader struct reader *reader = calloc(1, sizeof(*reader));
+	struct walk walk = {.visitor = visitor};
+	const struct hf_pack_listener listener = {
+		.context = &walk,
+		.begin = walk_begin,
+		.data = walk_data,
+		.end = walk_end,
+	};
 	int rc;
 
 	if (!reader)
@@ -429,5 +466,5 @@ int hf_pack_walk(const struct hf_store *store, uint32_t pack,
 	reader->fd = -1;
 	reader->visitor = visitor;
 	rc = open_pack(reader, hf_pack_open(store, pack), pack, err);
-	return rc < 0 ? rc : walk(reader, err);
+	return rc < 0 ? rc : walk_all(reader, &listener, err);
 }

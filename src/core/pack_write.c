@@ -17,9 +17,9 @@
 
 #include "base/buffer.h"
 #include "base/fail.h"
-#include "base/path.h"
 #include "base/text.h"
 #include "core/entry_text.h"
+#include "core/pack_member.h"
 #include "core/pack_name.h"
 #include "core/replace.h"
 #include "core/sealed.h"
@@ -36,14 +36,6 @@
 #define PLAIN_NUMBER_MAX INT64_C(077777777777)
 #define PLAIN_ID_MAX	 0777777u
 
-/*
- * Where files from outside the root are in the archive.  A name at the top of the
- * root that is this, with any number of marks behind it, gets one mark more: so no
- * two paths have one name.
- */
-#define OUTSIDE	     "outside"
-#define OUTSIDE_MARK "~"
-
 #define NS_PER_S INT64_C(1000000000)
 
 struct hf_pack_writer {
@@ -51,9 +43,12 @@ struct hf_pack_writer {
 	uint32_t number;
 	char name[HF_PACK_NAME];
 	struct hf_replace file;
+	int out_fd;	    /* of file, or what a stream goes to; borrowed */
+	const char *prefix; /* of all names; of a stream; borrowed */
 	struct archive *archive;
 	struct archive_entry *entry;
 	bool is_open;	  /* the archive, since there is a member */
+	bool is_stream;	  /* members for a person alone: no index */
 	bool is_plain;	  /* without pax headers */
 	int write_rc;	  /* -errno of a failed write */
 	uint64_t written; /* bytes of the file */
@@ -103,11 +98,11 @@ static la_ssize_t write_block(struct archive *archive, void *context,
 	(void)archive;
 	if (writer->write_rc < 0)
 		return (la_ssize_t)len;
-	writer->write_rc = hf_file_write(writer->file.fd, data, len);
+	writer->write_rc = hf_file_write(writer->out_fd, data, len);
 	writer->written += len;
 	writer->unsynced += len;
 	if (writer->unsynced >= SYNC_STEP) {
-		hf_file_start_sync(writer->file.fd);
+		hf_file_start_sync(writer->out_fd);
 		writer->unsynced = 0;
 	}
 	return (la_ssize_t)len;
@@ -142,30 +137,68 @@ static int open_archive(struct hf_pack_writer *writer)
 		       : -1;
 }
 
+/* NULL when out of memory. */
+static struct hf_pack_writer *make_writer(void)
+{
+	cleanup_pack_writer struct hf_pack_writer *writer =
+		calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	writer->file = (struct hf_replace)HF_REPLACE_INIT;
+	writer->prefix = "";
+	writer->archive = archive_write_new();
+	writer->entry = archive_entry_new();
+	return writer->archive && writer->entry ? take_ptr(&writer) : NULL;
+}
+
 int hf_pack_writer_new(const struct hf_store *store, uint32_t number,
 		       struct hf_pack_writer **ret_writer, struct hf_error *err)
 {
-	cleanup_pack_writer struct hf_pack_writer *writer = NULL;
+	cleanup_pack_writer struct hf_pack_writer *writer = make_writer();
 	int rc;
 
-	writer = calloc(1, sizeof(*writer));
 	if (!writer)
 		return hf_fail_memory(err);
-	writer->file = (struct hf_replace)HF_REPLACE_INIT;
 	writer->store = store;
 	writer->number = number;
 	hf_pack_name_format(number, HF_PACK_SUFFIX, writer->name);
-
-	writer->archive = archive_write_new();
-	writer->entry = archive_entry_new();
-	if (!writer->archive || !writer->entry)
-		return hf_fail_memory(err);
 	rc = hf_replace_begin(&writer->file, store->folder_fd[HF_STORE_PACKS],
 			      writer->name, 0600, err);
 	if (rc < 0)
 		return rc;
+	writer->out_fd = writer->file.fd;
 	*ret_writer = take_ptr(&writer);
 	return 0;
+}
+
+int hf_pack_stream_new(int fd, struct hf_pack_writer **ret_writer,
+		       struct hf_error *err)
+{
+	struct hf_pack_writer *const writer = make_writer();
+
+	if (!writer)
+		return hf_fail_memory(err);
+	(void)snprintf(writer->name, sizeof(writer->name), "export");
+	writer->is_stream = true;
+	writer->out_fd = fd;
+	*ret_writer = writer;
+	return 0;
+}
+
+void hf_pack_stream_prefix(struct hf_pack_writer *writer, const char *prefix)
+{
+	writer->prefix = prefix;
+}
+
+int hf_pack_stream_end(struct hf_pack_writer *writer, uint64_t *ret_bytes,
+		       struct hf_error *err)
+{
+	const int rc = check(writer, archive_write_close(writer->archive), err);
+
+	if (rc == 0)
+		*ret_bytes = writer->written;
+	return rc;
 }
 
 /* -- members -------------------------------------------------------------- */
@@ -181,40 +214,24 @@ struct hf_location hf_pack_next_location(const struct hf_pack_writer *writer)
 	return location;
 }
 
-/* Of the first component, if that could be taken for OUTSIDE; else 0. */
-static size_t marked_len(const char *path)
+/* To free(); NULL when out of memory. */
+static char *prefixed_name(const struct hf_pack_writer *writer,
+			   const char *path)
 {
-	const size_t len = strcspn(path, "/");
+	cleanup_free char *name = hf_pack_member_name(path);
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 
-	if (strncmp(path, OUTSIDE, strlen(OUTSIDE)) != 0 ||
-	    strlen(OUTSIDE) + strspn(path + strlen(OUTSIDE), OUTSIDE_MARK) !=
-		    len)
-		return 0;
-	return len;
-}
-
-char *hf_pack_member_name(const char *path)
-{
-	const size_t marked = marked_len(path);
-	cleanup_buffer struct hf_buffer name = HF_BUFFER_INIT;
-
-	if (hf_path_is_absolute(path))
-		return hf_path_join(OUTSIDE, path + 1);
-	hf_buffer_add(&name, path, marked);
-	hf_buffer_add_text(&name, marked > 0 ? OUTSIDE_MARK : "");
-	hf_buffer_add_text(&name, path + marked);
-	return hf_buffer_take(&name);
+	if (!name || writer->prefix[0] == '\0')
+		return take_ptr(&name);
+	hf_buffer_add_text(&text, writer->prefix);
+	hf_buffer_add_text(&text, name);
+	return hf_buffer_take(&text);
 }
 
 /* Does a tar header have room for it, as libarchive fills it? */
 static bool fits_plain(const struct hf_entry *entry)
 {
-	const size_t added_len =
-		hf_path_is_absolute(entry->path)   ? strlen(OUTSIDE)
-		: marked_len(entry->path) > 0	   ? strlen(OUTSIDE_MARK)
-						   : 0;
-
-	return added_len + strlen(entry->path) <= PLAIN_NAME_MAX &&
+	return hf_pack_member_len(entry->path) <= PLAIN_NAME_MAX &&
 	       entry->stat.size <= PLAIN_NUMBER_MAX &&
 	       entry->stat.mtime_ns >= 0 &&
 	       entry->stat.mtime_ns / NS_PER_S <= PLAIN_NUMBER_MAX &&
@@ -268,11 +285,11 @@ int hf_pack_begin_member(struct hf_pack_writer *writer,
 			       "cannot archive '%s': "
 			       "it is too large",
 			       HF_QUOTE(entry->path));
-	name = hf_pack_member_name(entry->path);
+	name = prefixed_name(writer, entry->path);
 	if (!name || !set_header(writer->entry, entry, name))
 		return hf_fail_memory(err);
 	if (!writer->is_open) {
-		writer->is_plain = fits_plain(entry);
+		writer->is_plain = !writer->is_stream && fits_plain(entry);
 		if (open_archive(writer) < 0)
 			return fail_archive(writer, err);
 	}
@@ -322,7 +339,7 @@ int hf_pack_end_member(struct hf_pack_writer *writer,
 			       HF_QUOTE(path));
 	/* Here, so that the padding counts before the next offset is taken. */
 	rc = check(writer, archive_write_finish_entry(writer->archive), err);
-	if (rc < 0)
+	if (rc < 0 || writer->is_stream)
 		return rc;
 
 	hf_buffer_add_text(members, "{\"hash\":\"");

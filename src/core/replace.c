@@ -115,6 +115,31 @@ int hf_replace_commit(struct hf_replace *rep, struct hf_error *err)
 	return 0;
 }
 
+int hf_replace_commit_new(struct hf_replace *rep, struct hf_error *err)
+{
+	int rc;
+
+	rc = hf_replace_flush(rep, err);
+	if (rc < 0)
+		return rc;
+	rc = hf_file_rename_new_at(rep->dir_fd, rep->tmp, rep->dir_fd,
+				   rep->name);
+	if (rc == -EEXIST)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot write '%s': it is there already",
+			       HF_QUOTE(rep->name));
+	if (rc < 0)
+		return hf_fail_system(err, rc, "cannot write '%s'",
+				      HF_QUOTE(rep->name));
+	rep->tmp[0] = '\0';
+	rc = hf_file_sync(rep->dir_fd);
+	if (rc < 0)
+		return hf_fail_system(err, rc,
+				      "cannot flush the directory of '%s'",
+				      HF_QUOTE(rep->name));
+	return 0;
+}
+
 int hf_replace_write(int dir_fd, const char *name, uint32_t mode,
 		     const void *data, size_t len, struct hf_error *err)
 {

@@ -41,6 +41,9 @@ MUST_CHECK int hf_replace_begin(struct hf_replace *rep, int dir_fd,
 				const char *name, uint32_t mode,
 				struct hf_error *err);
 MUST_CHECK int hf_replace_commit(struct hf_replace *rep, struct hf_error *err);
+/* The same, but what has the name already stays: HF_ERR_USAGE. */
+MUST_CHECK int hf_replace_commit_new(struct hf_replace *rep,
+				     struct hf_error *err);
 /*
  * The steps of a commit, for several files that shall appear together: content
  * on the disk and closed; the name taken (not durable until the directory is

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "core/pack_name.h"
+#include "core/pack_member.h"
 #include "core/scan.h"
 
 /* Of a directory that was never recorded. */

@@ -18,10 +18,8 @@
 #include "base/text.h"
 #include "core/entry_text.h"
 #include "core/journal_text.h"
-#include "core/pack_name.h"
+#include "core/pack.h"
 #include "core/replace.h"
-#include "platform/job.h"
-#include "platform/system.h"
 
 /* A new snapshot, or a session that kept something, is looked at when its
  * number is a multiple of this; the journals alone when it is one of that. */
@@ -30,40 +28,6 @@
 
 /* -- the journal --------------------------------------------------------------
  */
-
-/* The words that stand where a run has its command tell what went. */
-static void encode_open(const struct hf_store *store,
-			const struct hf_retention_view *view,
-			const struct hf_retention_plan *plan,
-			struct hf_buffer *out)
-{
-	const struct hf_names *const snapshots = &view->snapshots;
-	uint64_t pid;
-	uint64_t start;
-	char boot_id[37];
-
-	hf_process_self(&pid, &start);
-	hf_system_boot_id(boot_id);
-	hf_buffer_printf(
-		out,
-		"\"version\":%d,\"kind\":\"retention\",\"snapshot\":\"%s\","
-		"\"command\":[\"",
-		HF_JOURNAL_VERSION,
-		snapshots->count > 0
-			? snapshots->items[snapshots->count - 1].text
-			: "");
-	hf_retention_describe(plan, "\",\"", out);
-	hf_buffer_add_text(out, "\"],");
-	hf_text_encode("root", store->root, out);
-	hf_buffer_printf(out,
-			 ",\"pid\":%" PRIu64 ",\"pid_start\":\"%" PRIu64
-			 "\",\"boot\":\"%s\",\"time\":\"",
-			 pid, start, boot_id);
-	hf_time_encode(hf_system_time_ns(), out);
-	hf_buffer_add_text(out, "\",\"boot_time\":\"");
-	hf_time_encode(hf_system_boot_ns(), out);
-	hf_buffer_add_text(out, "\"");
-}
 
 static void encode_drop(const struct hf_retention_view *view,
 			const struct hf_retention_drop *drop,
@@ -77,42 +41,35 @@ static void encode_drop(const struct hf_retention_view *view,
 			 hf_retention_why_text(drop->why));
 }
 
-/* All at once and ended: nobody takes it for a session in progress. */
+/* The words that stand where a run has its command tell what went. */
 static int write_journal(const struct hf_store *store,
 			 const struct hf_retention_view *view,
 			 const struct hf_retention_plan *plan,
 			 struct hf_error *err)
 {
+	const struct hf_names *const snapshots = &view->snapshots;
+	cleanup_buffer struct hf_buffer words = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer members = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
-	char file_name[HF_JOURNAL_FILE_NAME];
-	struct hf_name name;
 	int rc;
 
-	encode_open(store, view, plan, &members);
-	for (size_t i = 0; i <= plan->count; i++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		encode_drop(view, &plan->drops[i], &members);
 		rc = hf_buffer_check(&members, err);
 		if (rc < 0)
 			return rc;
-		hf_journal_line(i == 0 ? "open" : "dropped", members.data,
-				&lines);
+		hf_journal_line("dropped", members.data, &lines);
 		hf_buffer_clear(&members);
-		if (i < plan->count)
-			encode_drop(view, &plan->drops[i], &members);
 	}
-	hf_journal_end_members(HF_OUTCOME_DONE, 0, 0, &members);
-	rc = hf_buffer_check(&members, err);
-	if (rc < 0)
-		return rc;
-	hf_journal_line("end", members.data, &lines);
-	rc = hf_buffer_check(&lines, err);
-	if (rc == 0)
-		rc = hf_store_next_name(store, HF_STORE_SESSIONS, &name, err);
-	if (rc < 0)
-		return rc;
-	hf_journal_file_name(&name, HF_JOURNAL_DONE, file_name);
-	return hf_replace_write(store->folder_fd[HF_STORE_SESSIONS], file_name,
-				0600, lines.data, lines.len, err);
+	hf_buffer_add_text(&words, "\"");
+	hf_retention_describe(plan, "\",\"", &words);
+	hf_buffer_add_text(&words, "\"");
+	return hf_journal_write_done(
+		store, "retention",
+		snapshots->count > 0
+			? snapshots->items[snapshots->count - 1].text
+			: "",
+		&words, &lines, err);
 }
 
 /* -- dropping -----------------------------------------------------------------
@@ -162,21 +119,10 @@ static int drop_kept(const struct hf_store *store,
 	return hf_store_remove_at(folder_fd, tmp);
 }
 
-/* The index last: alone it is swept, while a pack alone looks whole. */
 static int drop_pack(const struct hf_store *store,
 		     const struct hf_retention_view *view, size_t index)
 {
-	const int folder_fd = store->folder_fd[HF_STORE_PACKS];
-	const uint32_t number = view->packs[index].number;
-	char name[HF_PACK_NAME];
-	int rc;
-
-	hf_pack_name_format(number, HF_PACK_SUFFIX, name);
-	rc = unlink_name(folder_fd, name);
-	if (rc < 0)
-		return rc;
-	hf_pack_name_format(number, HF_PACK_INDEX_SUFFIX, name);
-	return unlink_name(folder_fd, name);
+	return hf_pack_remove(store, view->packs[index].number);
 }
 
 /* A step: what of the drops, how, and the folder where it is to last. */

@@ -99,6 +99,9 @@ class Place:
         self.said = []
         for path in (self.root, self.store, self.copies):
             shutil.rmtree(path, ignore_errors=True)
+        for name in os.listdir(self.base):
+            if name.startswith("out.tar.zst"):
+                os.remove(os.path.join(self.base, name))
         os.mkdir(self.root)
         os.mkdir(self.path("d"))
         for name, content in WAS.items():
@@ -212,7 +215,18 @@ def many(place):
     place.edit()
 
 
+def exported(place):
+    """All there is, in a file beside the project; an edit since."""
+    recorded(place)
+    place.must((0,), *EXPORT)
+    os.rename(place.path(EXPORTED), place.path(EXPORTED) + ".whole")
+    edited(place)
+
+
 SNAPSHOT = ("snapshot",)
+EXPORTED = "../out.tar.zst"
+EXPORT = ("export", "--all", EXPORTED)
+IMPORT = ("import", EXPORTED + ".whole")
 RUN_CLEAN = ("run", "--gate", "off", "--", "sh", "-c", "cat *.toml >/dev/null; exit 0")
 RUN_DAMAGE = ("run", "--gate", "off", "--keep-going", "--", "sh", "../damage")
 RUN_STOP = ("run", "--gate", "off", "--", "sh", "../damage")
@@ -237,6 +251,8 @@ CASES = (
     ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
     ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
     ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
+    ("export", recorded, EXPORT, (0,), (SNAPSHOT,)),
+    ("import", exported, IMPORT, (0,), (SNAPSHOT,)),
     ("store drop", edited, DROP, (0,), (DROP, SNAPSHOT)),
 )
 
@@ -326,6 +342,9 @@ def numbers(case, count, args):
 def all_is_right(place, settling):
     """Settled: all is as it was, all that was replaced is kept, the store is whole, and what follows works."""
     copies_are_whole(place, False)
+    if os.path.exists(place.path(EXPORTED)):
+        # Not half of one under its name.
+        place.must((0,), "import", EXPORTED)
     wanted = old_or_new(place) | place.landed()
     recover(place, settling)
     as_it_was(place)
