@@ -11,6 +11,7 @@ packages_demo='python3 python3-pytest'
 packages_test="$packages_demo zstd libcriterion-dev g++ binutils clang libclang-rt-dev
 	gcc-mingw-w64-x86-64 bash git acl attr util-linux procps musl-tools
 	bubblewrap strace bats zsh fish mandoc
+	make meson tox python3-yaml
 	e2fsprogs mount"
 # A 32-bit compiler, where there is one to be had.
 [ "$(uname -m)" != x86_64 ] || packages_test="$packages_test gcc-multilib"
