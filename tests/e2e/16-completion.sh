@@ -18,18 +18,28 @@ zsh -n "$dir/holdfast.zsh" || fail 'no zsh'
 fish --no-execute "$dir/holdfast.fish" || fail 'no fish'
 
 # Every option of every command, as help has them.
-for command in $("$holdfast" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-	for option in $("$holdfast" help "$command" | grep -oE -- '(^  |, |    )--[a-z-]+' |
-		grep -oE -- '--[a-z-]+'); do
-		grep -q "^	$command) echo .*$option " "$dir/holdfast.bash" &&
-			grep -q "__holdfast_is $command' -l ${option#--} " "$dir/holdfast.fish" &&
-			sed -n "/^	$command)$/,/;;$/p" "$dir/holdfast.zsh" |
-			grep -q "'\**$option[=[]" ||
-			fail "not completed: $command $option"
-		count=$((${count:-0} + 1))
-	done
-done
-[ "$count" -gt 60 ] || fail "only $count options"
+python3 - "$holdfast" "$dir" <<'END' || fail 'not all is completed'
+import re, subprocess, sys
+def said(*words):
+    ran = subprocess.run([sys.argv[1], "help", *words], stdout=subprocess.PIPE, check=True)
+    return ran.stdout.decode()
+scripts = {name: said("--completion", name) for name in ("bash", "zsh", "fish")}
+count = 0
+for command in re.findall(r"^  ([a-z]+) ", said(), re.M):
+    zsh = re.search(r"^\t%s\)\n.*?;;$" % command, scripts["zsh"], re.M | re.S).group()
+    bash = re.search(r"_holdfast_options.*?^\t%s\) (echo [^;]*);;$" % command, scripts["bash"],
+                     re.M | re.S).group(1)
+    for option in re.findall(r"^  (?:-.,|   ) --([a-z-]+)", said(command), re.M):
+        count += 1
+        fish = "'__holdfast_is %s' -l %s " % (command, option)
+        for shell, is_there in (("bash", "--%s " % option in bash),
+                                ("fish", fish in scripts["fish"]),
+                                ("zsh", re.search("--%s[=[]" % option, zsh))):
+            if not is_there:
+                sys.exit("%s does not complete: %s --%s" % (shell, command, option))
+if count < 80:
+    sys.exit("only %d options" % count)
+END
 
 make_project project
 cd project
@@ -51,7 +61,8 @@ offers()
 		printf "%s|" "${COMPREPLY[@]}"' "$dir/holdfast.bash" "$@")
 	[ "$got" = "$wanted|" ] || fail "bash, $*: wanted $wanted, got $got"
 }
-offers 'status|snapshot|store' holdfast s
+offers 'status' holdfast sta
+offers 'doctor' holdfast doc
 offers '--version' holdfast --v
 offers '--gate' holdfast run --ga
 offers '--gate' holdfast run -x --root . --ga
@@ -65,7 +76,7 @@ offers 'personas.toml|presets.toml' holdfast restore --from 1 p
 offers 'personas.toml' holdfast restore -q -- pe
 offers '' holdfast restore -- --fr
 offers 'path' holdfast store pa
-offers 'undo' holdfast help u
+offers 'undo' holdfast help un
 number=$(ls "$("$holdfast" store path)/snapshots")
 offers "$number" holdfast verify 0
 offers "$number" holdfast restore --from ''
@@ -88,14 +99,14 @@ offers()
 		"$dir/holdfast.fish" "$2" | cut -f1 | tr '\n' '|')
 	[ "$got" = "$wanted|" ] || fail "fish, $2: wanted $wanted, got $got"
 }
-offers 'snapshot|status|store' 'holdfast s'
+offers 'status' 'holdfast sta'
 offers '--gate' 'holdfast run --ga'
 offers 'auto|off|require' 'holdfast run --gate '
 offers 'personas.toml' 'holdfast restore pe'
 offers 'adopt' 'holdfast store ad'
 offers "$number" 'holdfast verify 0'
 offers 'presets.toml' 'holdfast run -x cat pre'
-offers 'undo' 'holdfast help u'
+offers 'undo' 'holdfast help un'
 
 # zsh completes on a terminal alone.
 HOME=$dir python3 - "$dir/holdfast.zsh" <<'END' || fail zsh
