@@ -169,6 +169,7 @@ static bool can_ask(const struct hf_options *options)
 /* 1, or 0 when a person wants nothing. */
 static int choose(struct work *work, struct hf_error *err)
 {
+	cleanup_buffer struct hf_buffer list = HF_BUFFER_INIT;
 	const struct hf_options *const options = work->options;
 	int rc;
 
@@ -184,6 +185,10 @@ static int choose(struct work *work, struct hf_error *err)
 		return ask(work, err);
 	if (count_chosen(work) > 0)
 		return 1;
+	if (!options->is_quiet && !options->is_json) {
+		add_list(work, &list);
+		hf_output_lines(work->output, &list);
+	}
 	(void)hf_fail(err, HF_ERR_USAGE,
 		      "cannot tell what to protect in '%s': %s",
 		      HF_QUOTE(work->root),

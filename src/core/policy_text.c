@@ -105,6 +105,9 @@ int hf_policy_create(int dir_fd, const char *text, size_t len,
 	int rc;
 
 	rc = hf_replace_begin(&rep, dir_fd, HF_POLICY_NAME, POLICY_MODE, err);
+	if (rc == HF_ERR_SYSTEM)
+		return hf_fail_system(err, -err->sys_errno, "cannot make '%s'",
+				      HF_POLICY_NAME);
 	if (rc < 0)
 		return rc;
 	rc = hf_file_write(rep.fd, text, len);

@@ -80,6 +80,15 @@ echo 1 >"$dir/tree/src/new.json"
 expect 0 "$holdfast" init --dry-run --root "$dir/tree"
 said '^\*   1  src/new.json ' '^    .  data/  2 files'
 ! grep -q '^not .*\.toml' "$dir/err" || fail 'the index of the work tree was not read'
+mkdir "$dir/held"
+cd "$dir/held"
+git init -q .
+mkdir data
+echo 1 >data/1.csv
+git add data
+expect 2 "$holdfast" init
+said '^    1  data/  1 file, 2 bytes$' '^holdfast: cannot tell .*: git holds what there is'
+cd "$dir/project"
 printf 'DIRCxxxx' >.git/index		# damaged: as without git
 expect 0 "$holdfast" init --dry-run
 said '^found:$'
