@@ -58,7 +58,7 @@ static int fail_there(const char *file, struct hf_error *err)
 				 "it protects");
 }
 
-/* A policy that governs this directory from above is there as well. */
+/* One that governs this directory from above lies in the root that is found. */
 static int find_place(struct work *work, struct hf_error *err)
 {
 	cleanup_free char *policy = NULL;
@@ -71,8 +71,6 @@ static int find_place(struct work *work, struct hf_error *err)
 			err->code = HF_ERR_USAGE;
 		return err->code;
 	}
-	if (policy && !work->options->policy.root)
-		return fail_there(policy, err);
 	work->file = hf_path_join(work->root, HF_POLICY_NAME);
 	if (!work->file)
 		return hf_fail_memory(err);

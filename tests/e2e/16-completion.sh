@@ -47,6 +47,7 @@ mkdir 'a dir'
 "$holdfast" snapshot --quiet
 mkdir "$dir/bin"
 ln -s "$holdfast" "$dir/bin/holdfast"
+ln -s "$holdfast" "$dir/bin/a-lone-command"
 PATH=$dir/bin:$PATH
 
 # bash: offers WANTED WORD...; the last word is the one to complete.
@@ -76,6 +77,7 @@ offers 'personas.toml|presets.toml' holdfast restore --from 1 p
 offers 'personas.toml' holdfast restore -q -- pe
 offers '' holdfast restore -- --fr
 offers 'path' holdfast store pa
+offers '' holdfast restore 0
 offers 'undo' holdfast help un
 number=$(ls "$("$holdfast" store path)/snapshots")
 offers "$number" holdfast verify 0
@@ -84,6 +86,7 @@ offers "$number" holdfast restore --from ''
 offers 'presets.toml' holdfast run cat --gate pre
 offers '' holdfast run cat --ga
 offers 'presets.toml' holdfast run -- cat pre
+offers 'a-lone-command' holdfast run -x a-lone
 got=$(bash --norc -c '
 	. "$0"
 	_command_offset() { echo "offset $1"; }
@@ -106,6 +109,7 @@ offers 'personas.toml' 'holdfast restore pe'
 offers 'adopt' 'holdfast store ad'
 offers "$number" 'holdfast verify 0'
 offers 'presets.toml' 'holdfast run -x cat pre'
+offers 'a-lone-command' 'holdfast run -x a-lone'
 offers 'undo' 'holdfast help un'
 
 # zsh completes on a terminal alone.
@@ -131,6 +135,7 @@ expect(rb"ready\r?\n")
 for typed, wanted in (("run --ga", rb"run --gate="), ("run --gate=r", rb"--gate=require"),
                       ("sta", rb"status "), ("restore pe", rb"restore personas.toml"),
                       ("verify 0", rb"verify 0\d+-"), ("store ado", rb"store adopt"),
+                      ("run -x a-lone", rb"-x a-lone-command"),
                       ("run -x cat pre", rb"cat presets.toml")):
     type_in("holdfast %s\t" % typed)
     expect(wanted)
