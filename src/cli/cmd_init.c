@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "cli/ask.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "core/candidates.h"
@@ -160,8 +161,7 @@ static int ask(struct work *work, struct hf_error *err)
 static bool can_ask(const struct hf_options *options)
 {
 	return !options->is_json && !options->is_dry_run &&
-	       !options->is_quiet && hf_terminal_is(HF_STDIN) &&
-	       hf_terminal_is(HF_STDERR);
+	       !options->is_quiet && hf_ask_is_possible();
 }
 
 /* 1, or 0 when a person wants nothing. */
