@@ -12,6 +12,10 @@
 #include "platform/job.h"
 #include "platform/system.h"
 
+/* Programs that become another one all the time. */
+#define EXECS 200
+#define ARGS  5
+
 static const char *const variables[] = {"HF_TEST_NAME=000001", NULL, NULL};
 static char other[64];
 static const char *wanted[3];
@@ -27,9 +31,11 @@ static void setup(void)
 
 TestSuite(process_marked, .init = setup);
 
-/* A program that sleeps, with this environment. */
-static pid_t start(const char *first, const char *second)
+/* A program with this environment. */
+static pid_t start_program(const char *const argv[ARGS], const char *first,
+			   const char *second)
 {
+	char *copy[ARGS];
 	char *const environment[] = {strdup(first), strdup(second), NULL};
 	int ready[2];
 	char byte;
@@ -39,16 +45,25 @@ static pid_t start(const char *first, const char *second)
 	pid = fork();
 	cr_assert_geq(pid, 0);
 	if (pid == 0) {
-		(void)execle("/bin/sleep", "sleep", "1000", NULL, environment);
+		memcpy(copy, argv, sizeof(copy));
+		(void)execve(copy[0], copy, environment);
 		_exit(1);
 	}
-	/* It closes with the exec: the environment is in place. */
+	/* It closes in the middle of the exec. */
 	(void)close(ready[1]);
 	cr_assert_eq(read(ready[0], &byte, 1), 0);
 	(void)close(ready[0]);
 	free(environment[0]);
 	free(environment[1]);
 	return pid;
+}
+
+/* One that sleeps. */
+static pid_t start(const char *first, const char *second)
+{
+	static const char *const argv[ARGS] = {"/bin/sleep", "1000", NULL};
+
+	return start_program(argv, first, second);
 }
 
 /* The signal that ended it; it is ended if it lives. */
@@ -79,6 +94,24 @@ Test(process_marked, only_with_both)
 	cr_expect(was_ended(swapped));
 	cr_expect_not(was_ended(one));
 	cr_expect_not(was_ended(longer));
+}
+
+/* Until the kernel has put it in place, the environment is empty. */
+Test(process_marked, in_the_middle_of_an_exec)
+{
+	static const char again[] = "exec /bin/sh -c \"$0\" \"$0\"";
+	static const char *const argv[ARGS] = {"/bin/sh", "-c", again, again,
+					       NULL};
+
+	for (unsigned i = 0; i < EXECS; i++) {
+		const int64_t since = hf_system_boot_ns();
+		const pid_t pid = start_program(argv, variables[0], other);
+		size_t ended;
+
+		cr_expect_eq(hf_process_end_marked(wanted, since, &ended), 0);
+		cr_expect_eq(ended, 1, "round %u", i);
+		cr_expect(was_ended(pid));
+	}
 }
 
 Test(process_marked, nothing_older)

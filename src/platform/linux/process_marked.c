@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -20,6 +21,7 @@
 #include "platform/job.h"
 #include "platform/linux/file_internal.h"
 #include "platform/linux/job_internal.h"
+#include "platform/linux/task_internal.h"
 #include "platform/system.h"
 
 #define NS_PER_S    ((int64_t)1000 * 1000 * 1000)
@@ -28,6 +30,11 @@
 /* What has forked meanwhile is met by the next look. */
 #define LOOKS_MAX   20u
 #define WAIT_MS	    2000
+/* Between looks at what becomes a program, and how many of those. */
+#define EXEC_NS	    (2L * 1000 * 1000)
+#define EXECS_MAX   500u
+
+enum mark { MARK_NONE, MARK_FOUND, MARK_NOT_YET };
 
 static bool has_variable(const struct hf_buffer *text, const char *variable)
 {
@@ -64,21 +71,40 @@ static bool has_variables(const struct hf_buffer *text,
 	return true;
 }
 
-static bool is_marked(pid_t pid, const char *const *variables, uint64_t since)
+/*
+ * Its environment has just been read as empty.  So it is in the middle of
+ * execve(), when it has its new memory, and has closed what is closed there,
+ * but the environment is not in place yet; and of what has none, or no memory.
+ */
+static bool is_becoming(int proc_fd, pid_t pid)
+{
+	struct hf_task_stat now;
+
+	if (hf_task_stat_read(proc_fd, pid, &now) < 0 || now.size == 0)
+		return false;
+	return now.image[HF_TASK_ENVIRON_END] == 0 ||
+	       now.image[HF_TASK_ENVIRON_END] !=
+		       now.image[HF_TASK_ENVIRON_BEGIN];
+}
+
+static enum mark look(int proc_fd, pid_t pid, const char *const *variables,
+		      uint64_t since)
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int fd = -1;
+	struct hf_task_stat stat;
 	char path[64];
-	uint64_t parent;
-	uint64_t start;
 
-	if (pid == getpid() ||
-	    !hf_process_look((uint64_t)pid, &parent, &start) || start < since)
-		return false;
+	if (pid == getpid() || hf_task_stat_read(proc_fd, pid, &stat) < 0 ||
+	    stat.start < since)
+		return MARK_NONE;
 	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	fd = hf_file_open_read_path(path);
-	return fd >= 0 && hf_file_read_all(fd, ENVIRON_MAX, &text) == 0 &&
-	       has_variables(&text, variables);
+	if (fd < 0 || hf_file_read_all(fd, ENVIRON_MAX, &text) < 0)
+		return MARK_NONE;
+	if (text.len > 0)
+		return has_variables(&text, variables) ? MARK_FOUND : MARK_NONE;
+	return is_becoming(proc_fd, pid) ? MARK_NOT_YET : MARK_NONE;
 }
 
 static int send_signal(int pid_fd, int signal_number)
@@ -97,9 +123,29 @@ static int end_process(int pid_fd)
 	return poll(&fd, 1, WAIT_MS) > 0;
 }
 
-/* One look at all of them. */
+/* What one look at all of them has found. */
+struct found {
+	size_t ended;
+	size_t becoming; /* a program: what they carry is not known yet */
+	int left;	 /* cannot be ended */
+};
+
+static void end_one(int proc_fd, pid_t pid, int pid_fd,
+		    const char *const *variables, uint64_t since,
+		    struct found *found)
+{
+	const enum mark mark = look(proc_fd, pid, variables, since);
+
+	if (mark == MARK_NOT_YET)
+		found->becoming++;
+	else if (mark == MARK_FOUND && end_process(pid_fd) > 0)
+		found->ended++;
+	else if (mark == MARK_FOUND)
+		found->left++;
+}
+
 static int end_all(const char *const *variables, uint64_t since,
-		   size_t *ret_ended, int *ret_left)
+		   struct found *found)
 {
 	cleanup_fd int proc_fd = hf_file_open_directory("/proc");
 	cleanup_directory struct hf_directory *directory = NULL;
@@ -107,6 +153,7 @@ static int end_all(const char *const *variables, uint64_t since,
 	const char *name;
 	int rc;
 
+	*found = (struct found){.ended = 0};
 	if (proc_fd < 0)
 		return proc_fd;
 	rc = hf_directory_open(proc_fd, &directory);
@@ -127,12 +174,7 @@ static int end_all(const char *const *variables, uint64_t since,
 			break;
 		}
 		/* Looked at behind its descriptor: it is this one. */
-		if (!is_marked(pid, variables, since))
-			continue;
-		if (end_process(pid_fd) > 0)
-			++*ret_ended;
-		else
-			++*ret_left;
+		end_one(proc_fd, pid, pid_fd, variables, since, found);
 	}
 	return rc;
 }
@@ -140,21 +182,27 @@ static int end_all(const char *const *variables, uint64_t since,
 int hf_process_end_marked(const char *const *variables, int64_t since_boot_ns,
 			  size_t *ret_ended)
 {
+	const struct timespec pause = {.tv_nsec = EXEC_NS};
 	const uint64_t since = ticks_of(since_boot_ns);
+	unsigned looks = 0;
+	unsigned execs = 0;
+	struct found found;
 
 	*ret_ended = 0;
-	for (unsigned looks = 1;; looks++) {
-		size_t ended = 0;
-		int left = 0;
-		const int rc = end_all(variables, since, &ended, &left);
+	for (;;) {
+		const int rc = end_all(variables, since, &found);
 
 		if (rc < 0)
 			return rc;
-		*ret_ended += ended;
-		if (ended == 0)
-			return left;
-		/* It forks faster than we look. */
-		if (looks == LOOKS_MAX)
-			return left + (int)ended;
+		*ret_ended += found.ended;
+		if (found.ended > 0) {
+			/* It forks faster than we look. */
+			if (++looks == LOOKS_MAX)
+				return found.left + (int)found.ended;
+		} else if (found.becoming == 0 || ++execs == EXECS_MAX) {
+			return found.left;
+		}
+		if (found.becoming > 0)
+			(void)nanosleep(&pause, NULL);
 	}
 }

@@ -17,11 +17,17 @@
 /* -- task_stat.c ---------------------------------------------------------- */
 
 /* Where the parts of a program lie in memory; every exec puts them elsewhere. */
-enum { HF_TASK_IMAGE = 10 };
+enum {
+	HF_TASK_ENVIRON_BEGIN = 8,
+	HF_TASK_ENVIRON_END = 9,
+	HF_TASK_IMAGE = 10 /* how many there are */
+};
 
 struct hf_task_stat {
 	int64_t parent;
 	uint64_t start;
+	uint64_t size; /* of its memory; 0: a zombie, or a thread of the kernel
+			*/
 	uint64_t image[HF_TASK_IMAGE];
 	char comm[32];
 };

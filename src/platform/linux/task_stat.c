@@ -19,6 +19,7 @@ enum {
 	FIELD_FIRST = 3,
 	FIELD_PARENT = 4,
 	FIELD_START = 22,
+	FIELD_SIZE = 23,
 	FIELD_CODE_BEGIN = 26,
 	FIELD_CODE_END = 27,
 	FIELD_STACK = 28,
@@ -53,6 +54,8 @@ static void take_field(struct hf_task_stat *stat, unsigned field,
 		stat->parent = (int64_t)value;
 	else if (field == FIELD_START)
 		stat->start = value;
+	else if (field == FIELD_SIZE)
+		stat->size = value;
 	else if (field >= FIELD_CODE_BEGIN && field <= FIELD_STACK)
 		stat->image[field - FIELD_CODE_BEGIN] = value;
 	else if (field >= FIELD_DATA_BEGIN && field <= FIELD_ENVIRON_END)
