@@ -169,6 +169,34 @@ void hf_buffer_add_quoted(struct hf_buffer *buffer, const char *text,
 	}
 }
 
+/* How much of it is printable ASCII, or a tab. */
+static size_t plain_len(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len &&
+	       ((text[i] >= ' ' && text[i] <= '~') || text[i] == '\t'))
+		i++;
+	return i;
+}
+
+void hf_buffer_add_shown(struct hf_buffer *buffer, const char *text, size_t len)
+{
+	while (len > 0) {
+		const size_t plain = plain_len(text, len);
+		char one[ESCAPE_MAX];
+		size_t used = plain;
+
+		if (plain > 0)
+			hf_buffer_add(buffer, text, plain);
+		else
+			hf_buffer_add(buffer, one,
+				      quote_one(one, text, len, &used));
+		text += used;
+		len -= used;
+	}
+}
+
 /* -- JSON ---------------------------------------------------------------- */
 
 /* How many bytes stand in a JSON string as they are, and are ASCII. */

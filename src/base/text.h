@@ -37,6 +37,11 @@ const char *hf_quote(struct hf_quoted *quoted, const char *name);
 void hf_buffer_add_quoted(struct hf_buffer *buffer, const char *text,
 			  size_t len);
 
+/* A line of a text for a terminal: tabs and backslashes stay as they are, what
+ * would do something there is escaped. */
+void hf_buffer_add_shown(struct hf_buffer *buffer, const char *text,
+			 size_t len);
+
 /* Are both the same, or both NULL? */
 bool hf_is_same_text(const char *a, const char *b);
 

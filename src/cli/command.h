@@ -54,6 +54,7 @@ int hf_cmd_log(const struct hf_options *options, struct hf_output *output);
 MUST_CHECK int hf_log_path(const struct hf_options *options,
 			   struct hf_output *output, struct hf_error *err);
 int hf_cmd_show(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_diff(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_restore(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_recover(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_snapshot(const struct hf_options *options, struct hf_output *output);

@@ -235,16 +235,21 @@ static int parse(struct hf_options *options, enum hf_command_id command,
 	opterr = 0;
 	optind = 0; /* from the start, whatever was parsed before */
 	while (found >= 0) {
-		const char *word = words[optind > 0 ? optind : 1];
+		const int at = optind > 0 ? optind : 1;
+		const char *word = words[at];
 
 		found = getopt_long(count, words, grammar.letters,
 				    grammar.longs, NULL);
-		if (found < 0)
+		if (found < 0) {
+			/* The "--" is passed over, and told by that alone. */
+			options->has_dashes = optind > at && optind <= count;
 			break;
+		}
 		rc = take(options, command, word, found, err);
 		if (rc < 0)
 			return rc;
 	}
+	options->before_dashes = options->word_count;
 	while (optind < count)
 		add_word(options, words[optind++]);
 	return 0;

@@ -26,6 +26,7 @@ enum hf_command_id {
 	HF_COMMAND_INIT,
 	HF_COMMAND_LOG,
 	HF_COMMAND_SHOW,
+	HF_COMMAND_DIFF,
 	HF_COMMAND_RESTORE,
 	HF_COMMAND_RECOVER,
 	HF_COMMAND_SNAPSHOT,
@@ -70,6 +71,9 @@ struct hf_options {
 	bool wants_help;
 	const char **words;	/* what is no option, NULL-terminated */
 	size_t word_count;
+	/* "--" stood behind so many of them. */
+	bool has_dashes;
+	size_t before_dashes;
 	/* What stands behind --put-back and --keep-mine, NULL-terminated. */
 	const char **put_back;
 	const char **keep_mine;

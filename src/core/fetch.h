@@ -32,4 +32,18 @@ MUST_CHECK int hf_fetch(const struct hf_store *store,
 			const struct hf_entry *entry,
 			struct hf_buffer *ret_data, struct hf_error *err);
 
+/* One of many, which may share packs. */
+struct hf_fetch_wanted {
+	const struct hf_entry *entry;
+	struct hf_buffer data; /* empty when it was not right */
+	int result;	       /* 0 or the failure */
+};
+/*
+ * All of them, each pack read once and no further than it takes: the result of
+ * each is told.  Sorts them.
+ */
+MUST_CHECK int hf_fetch_many(const struct hf_store *store,
+			     struct hf_fetch_wanted *wanted, size_t count,
+			     struct hf_error *err);
+
 #endif /* HF_CORE_FETCH_H */

@@ -102,7 +102,7 @@ deny '(chdir|umask)[[:space:]]*\(' 'tests/[a-z]+/[a-z_]+\.c' \
 	'a banned function: the state belongs to the whole process'
 deny 'goto[[:space:]]' none 'goto: use the cleanup attribute'
 deny '(secure_)?getenv[[:space:]]*\(' \
-	'src/platform/linux/system\.c|tests/[a-z]+/[a-z_]+\.[ch]' \
-	'the environment chooses nothing (src/platform/linux/system.c)'
+	'src/platform/linux/(system|pager)\.c|tests/[a-z]+/[a-z_]+\.[ch]' \
+	'the environment chooses nothing (src/platform/linux/system.c, pager.c)'
 
 exit "${failed:-0}"
