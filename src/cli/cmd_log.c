@@ -43,21 +43,44 @@ static int load(const struct hf_store *store, struct history *history,
 			     err);
 }
 
-/* Is the newest session newer than the newest snapshot?  A run records before
- * its session begins, so it is in the same second, too. */
-static bool is_session_next(const struct history *history)
+/* Of one second: a session names the snapshot that was, mostly, the newest
+ * then. */
+static bool has_followed(const struct hf_store *store,
+			 const struct hf_name *session,
+			 const struct hf_name *snapshot)
+{
+	cleanup_session_record struct hf_session_record record =
+		HF_SESSION_RECORD_INIT;
+	struct hf_error ignored;
+	struct hf_name from;
+
+	return hf_journal_read_first(store, session, &record, &ignored) < 0 ||
+	       !hf_name_parse(record.snapshot, &from) ||
+	       hf_name_number(&from) >= hf_name_number(snapshot);
+}
+
+/* Is the newest session newer than the newest snapshot? */
+static bool is_session_next(const struct hf_store *store,
+			    const struct history *history)
 {
 	const struct hf_names *sessions = &history->sessions;
 	const struct hf_names *snapshots = &history->snapshots;
 	const char *session;
 	const char *snapshot;
+	int order;
 
 	if (sessions->count == 0 || snapshots->count == 0)
 		return sessions->count > 0;
 	session = strchr(sessions->items[sessions->count - 1].text, '-');
 	snapshot = strchr(snapshots->items[snapshots->count - 1].text, '-');
-	return session == NULL || snapshot == NULL ||
-	       strcmp(session, snapshot) >= 0;
+	if (session == NULL || snapshot == NULL)
+		return true;
+	order = strcmp(session, snapshot);
+	return order == 0
+		       ? has_followed(store,
+				      &sessions->items[sessions->count - 1],
+				      &snapshots->items[snapshots->count - 1])
+		       : order > 0;
 }
 
 /* The others can still be shown when this one is damaged. */
@@ -230,7 +253,7 @@ static void add_next(const struct hf_store *store, struct history *history,
 	struct hf_error err = { 0 };
 	bool is_living;
 
-	if (!is_session_next(history)) {
+	if (!is_session_next(store, history)) {
 		name = &history->snapshots.items[--history->snapshots.count];
 		add_snapshot(store, name, is_json, output, out);
 		return;

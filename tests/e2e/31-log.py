@@ -160,6 +160,16 @@ def damaged():
             file.write(whole)
 
 
+def of_one_second():
+    """Runs that each record something come in their order, however fast they follow each other."""
+    for number in range(2):
+        with open(os.path.join(ROOT, "other"), "w", encoding="utf-8") as file:
+            file.write("%d\n" % number)
+        run(0, "true", *PROTECT)
+    kinds = [entry["type"] for entry in log()["entries"][:4]]
+    check("in turn", kinds == ["session", "snapshot"] * 2, kinds)
+
+
 with tempfile.TemporaryDirectory(prefix="hf-e2e-") as BASE:
     ROOT = os.path.join(BASE, "project")
     STORE = os.path.join(BASE, "store")
@@ -168,3 +178,4 @@ with tempfile.TemporaryDirectory(prefix="hf-e2e-") as BASE:
     of_everything()
     of_what_is_not()
     damaged()
+    of_one_second()
