@@ -64,6 +64,7 @@ int hf_cmd_verify_store(const struct hf_options *options,
 			struct hf_output *output);
 int hf_cmd_kept(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_prune(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_purge(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_export(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_import(const struct hf_options *options, struct hf_output *output);
 /* store list, store drop */

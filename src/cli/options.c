@@ -50,7 +50,7 @@ static const struct hf_option table[] = {
 	  IN(RUN), OPTION_REPORT, 0 },
 	{ "dry-run", NULL, "say what would be done, and do nothing",
 	  IN(RUN) | IN(RESTORE) | IN(UNDO) | IN(KEPT) |
-	  IN(PRUNE) | IN(INIT), OPTION_DRY_RUN, 0 },
+	  IN(PRUNE) | IN(PURGE) | IN(INIT), OPTION_DRY_RUN, 0 },
 	{ "from", "SNAPSHOT", "put back what this snapshot holds", IN(RESTORE),
 	  OPTION_FROM, 0 },
 	{ "to", "DIR", "write copies into DIR, and leave the tree alone",
@@ -64,7 +64,8 @@ static const struct hf_option table[] = {
 	{ "path", "FILE", "the contents that this file has had", IN(LOG),
 	  OPTION_PATH, 0 },
 	{ "limit", "N", "how many lines at most", IN(LOG), OPTION_LIMIT, 'n' },
-	{ "yes", NULL, "do not ask", IN(PRUNE) | IN(STORE), OPTION_YES, 0 },
+	{ "yes", NULL, "do not ask", IN(PRUNE) | IN(PURGE) |
+	  IN(STORE), OPTION_YES, 0 },
 	{ "json", NULL, "print JSON", PROJECT & ~IN(RUN), OPTION_JSON, 0 },
 	{ "quiet", NULL, "say only what went wrong", ALL, OPTION_QUIET, 'q' },
 	{ "verbose", NULL, "say more", ALL, OPTION_VERBOSE, 'v' },

@@ -334,6 +334,13 @@ struct hf_scan_sink hf_archiver_sink(struct hf_archiver *archiver)
 	};
 }
 
+void hf_archiver_know(struct hf_archiver *archiver,
+		      struct hf_contents *contents)
+{
+	hf_contents_free(&archiver->contents);
+	archiver->contents = contents;
+}
+
 int hf_archiver_find(struct hf_archiver *archiver, struct hf_entry *entry,
 		     struct hf_error *err)
 {

@@ -13,6 +13,7 @@
 #include "core/store.h"
 
 struct hf_archiver;
+struct hf_contents;
 struct hf_buffer;
 struct hf_error;
 
@@ -28,6 +29,9 @@ MUST_CHECK int hf_archiver_new(const struct hf_store *store,
 			       struct hf_archiver **ret_archiver,
 			       struct hf_error *err);
 struct hf_scan_sink hf_archiver_sink(struct hf_archiver *archiver);
+/* What is in the store, instead of what its indexes say; taken over. */
+void hf_archiver_know(struct hf_archiver *archiver,
+		      struct hf_contents *contents);
 /* Is the content of entry, by hash and size, in the store or on its way into
  * it? 1, with its location filled in, or 0. */
 MUST_CHECK int hf_archiver_find(struct hf_archiver *archiver,

@@ -28,6 +28,9 @@
 
 struct hf_error;
 
+/* What is to be taken out of the store (core/purge.h), while that is done. */
+#define HF_STORE_PURGING_NAME "purging"
+
 enum hf_store_folder {
 	HF_STORE_PACKS,
 	HF_STORE_SNAPSHOTS,

@@ -147,6 +147,8 @@ static int remove_content(const struct hf_store *store)
 			store->dir_fd,
 			hf_store_folder_name((enum hf_store_folder)i));
 	if (rc == 0)
+		rc = hf_store_remove_at(store->dir_fd, HF_STORE_PURGING_NAME);
+	if (rc == 0)
 		rc = hf_store_remove_at(store->dir_fd, "lock");
 	if (rc == 0)
 		rc = hf_file_sync(store->dir_fd);

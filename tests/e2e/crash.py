@@ -235,6 +235,7 @@ RESTORE = ("restore", "--remove-additions")
 DROP = ("store", "drop", "--yes")
 KEPT_RESTORE = ("kept", "restore", "1", "a.toml", "d")
 COPIES = ("restore", "--to", "../copies")
+PURGE = ("purge", "--yes", "b.toml")
 
 CASES = (
     ("snapshot", untouched, SNAPSHOT, (0,), (SNAPSHOT,)),
@@ -253,11 +254,12 @@ CASES = (
     ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
     ("export", recorded, EXPORT, (0,), (SNAPSHOT,)),
     ("import", exported, IMPORT, (0,), (SNAPSHOT,)),
+    ("purge", restored, PURGE, (0,), (PURGE, SNAPSHOT)),
     ("store drop", edited, DROP, (0,), (DROP, SNAPSHOT)),
 )
 
 # What takes the way of another case is tried at every so many calls, without --all.
-ALIKE = {"kept restore": 4, "copies": 4}
+ALIKE = {"kept restore": 4, "copies": 4, "prune": 3, "export": 2, "import": 4, "purge": 5, "store drop": 3}
 
 # With --all: much the same calls as above, in another order.
 MORE = (
@@ -269,6 +271,18 @@ MORE = (
 
 # -- what must hold --------------------------------------------------------------------
 
+def is_in_store(place, content):
+    for directory, _directories, files in os.walk(place.store):
+        for name in files:
+            path = os.path.join(directory, name)
+            found = read(path)
+            if name.endswith(".tar.zst"):
+                found = subprocess.run(("zstd", "-dc", path), stdout=subprocess.PIPE, check=True).stdout
+            if content in found:
+                return True
+    return False
+
+
 def recover(place, settling):
     """What a person types after a crash: each command settles all, or says 98 and the next one does."""
     if DROP in settling:
@@ -279,8 +293,13 @@ def recover(place, settling):
         place.must((0, 2), *DROP)
     else:
         place.must((0, 1, 98), "status")
+    if PURGE in settling:
+        place.must((0,), "verify", "--store")
+        place.must((0, 2), *PURGE)
+        if is_in_store(place, WAS["b.toml"]):
+            raise Wrong("purged, and still there")
     for words in settling[:-1]:
-        if words != DROP and place.must((0, 98), *words).returncode == 0:
+        if words not in (DROP, PURGE) and place.must((0, 98), *words).returncode == 0:
             return
     place.must((0,), *settling[-1])
 
