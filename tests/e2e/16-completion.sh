@@ -112,8 +112,10 @@ offers 'presets.toml' 'holdfast run -x cat pre'
 offers 'a-lone-command' 'holdfast run -x a-lone'
 offers 'undo' 'holdfast help un'
 
-# zsh completes on a terminal alone.
-HOME=$dir python3 - "$dir/holdfast.zsh" <<'END' || fail zsh
+# zsh completes on a terminal alone; it loads what is installed by its name.
+mkdir "$dir/site"
+cp "$dir/holdfast.zsh" "$dir/site/_holdfast"
+HOME=$dir python3 - "$dir/site" <<'END' || fail zsh
 import os, pty, re, select, sys
 pid, fd = pty.fork()
 if pid == 0:
@@ -130,7 +132,7 @@ def expect(text):
 def type_in(text):
     os.write(fd, text.encode())
 expect(rb"> ")
-type_in("autoload -U compinit && compinit -u -D; source %s; echo rea''dy\n" % sys.argv[1])
+type_in("fpath=(%s $fpath); autoload -U compinit && compinit -u -D; echo rea''dy\n" % sys.argv[1])
 expect(rb"ready\r?\n")
 for typed, wanted in (("run --ga", rb"run --gate="), ("run --gate=r", rb"--gate=require"),
                       ("sta", rb"status "), ("restore pe", rb"restore personas.toml"),
