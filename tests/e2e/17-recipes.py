@@ -159,8 +159,20 @@ def check_ci(title, texts):
         subprocess.run(["sh", "-e", "-c", line], cwd=place, env=env, check=True, stdout=subprocess.DEVNULL)
 
 
+def check_links():
+    """Each leads to a page that is there, and to a heading in it."""
+    with open(os.path.join(TOP, "docs/recipes.md"), encoding="utf-8") as page:
+        links = re.findall(r"\]\(([a-z.]+)(?:#([a-z-]+))?\)", page.read())
+    for name, anchor in links:
+        with open(os.path.join(TOP, "docs", name), encoding="utf-8") as page:
+            headings = re.findall(r"^#+ (.*)$", page.read(), re.M)
+        if anchor and anchor not in [one.lower().replace(" ", "-") for one in headings]:
+            fail("docs/%s has no heading for #%s" % (name, anchor))
+
+
 def main():
     found = blocks()
+    check_links()
     try_recipes(found, sys.argv[3:])
     for title in ("GitHub Actions", "GitLab CI"):
         check_ci(title, found[title])

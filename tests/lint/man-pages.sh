@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every command has a man page that describes each of its options; the policy's has every
 # key of the schema, the library's every exported function, the store's every section of
-# formats.md; and mandoc finds nothing wrong with any.
+# formats.md; mandoc finds nothing wrong with any.  And docs/json.md has every command that
+# prints JSON.
 #
 #	man-pages.sh TOP BUILD
 set -eu
@@ -37,6 +38,9 @@ for command in $commands; do
 		continue
 	fi
 	derived "holdfast-$command.1" command_page.awk "$built/$command.help" docs/holdfast.1.scd
+	! grep -q -- ' --json ' "$built/$command.help" ||
+		grep -qE "^\| (\`[a-z ]+\`, )*\`$command[ \`]" docs/json.md ||
+		complain "docs/json.md: does not describe what $command prints"
 done
 derived holdfast-store.5 formats_page.awk docs/formats.md
 derived libholdfast.3 library_page.awk include/holdfast/holdfast.h include/holdfast/error.h

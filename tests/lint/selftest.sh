@@ -159,6 +159,8 @@ sed -i 's/^\*holdfast undo\* /*holdfast undone* /' docs/holdfast.1.scd
 finds 'holdfast-undo.1: the command is not described' man-pages "$build"
 sed -i 's/^\*--leftovers\*/*--remains*/' docs/holdfast.1.scd
 finds 'holdfast-run.1: --leftovers is not described' man-pages "$build"
+sed -i 's/^| `init` |/| `unit` |/' docs/json.md
+finds 'does not describe what init prints' man-pages "$build"
 sed -i 's/"min-protected": {/"max-protected": {/' docs/holdfast.schema.json
 finds 'does not describe "max-protected"' man-pages "$build"
 sed -i 's/sub(\/^HF_API \/, "")/next/' docs/library_page.awk
