@@ -73,7 +73,8 @@ BEGIN {
 		print ""
 	next
 }
-is_fenced { print; next }
+# scdoc takes a backslash for itself even there.
+is_fenced { gsub(/\\/, "&&"); print; next }
 /^# / { next }
 /^#+ / {
 	if (item != "")

@@ -78,6 +78,7 @@ in_comment {
 {
 	depth += gsub(/\{/, "{") - gsub(/\}/, "}")
 	sub(/^HF_API /, "")
+	gsub(/\\/, "&&")	# scdoc takes one for itself
 	code[++code_count] = $0
 }
 END {

@@ -69,6 +69,15 @@ wanted=$(($(grep -c '^## ' docs/formats.md) + 3))
 [ "$(grep -c '^# ' "$dir/holdfast-store.5.scd")" = $wanted ] ||
 	complain 'holdfast-store.5: not the sections of docs/formats.md'
 
+# What is to be typed reads as it stands there.
+scdoc <"$dir/holdfast-store.5.scd" | mandoc -T utf8 -O width=400 |
+	sed "s/.$(printf '\b')//g" >"$dir/read"
+awk '/^```/ { is_fenced = !is_fenced; next } is_fenced' docs/formats.md |
+	expand | sed 's/^ *//' >"$dir/typed"
+while read -r line; do
+	expand "$dir/read" | grep -qF -- "$line" || complain "holdfast-store.5: cannot be read: $line"
+done <"$dir/typed"
+
 for page in "$dir"/*.scd; do
 	name=$(basename "$page" .scd)
 	if ! scdoc <"$page" >"$dir/$name" 2>"$dir/said"; then
