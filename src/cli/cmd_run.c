@@ -10,6 +10,7 @@
 #include "guard/probe.h"
 #include "guard/session.h"
 #include "platform/job.h"
+#include "platform/program.h"
 #include "platform/system.h"
 #include "report/annotations.h"
 #include "report/json.h"
@@ -381,6 +382,7 @@ int hf_cmd_run(const struct hf_options *options, struct hf_output *output)
 	};
 	struct hf_error err = { 0 };
 
+	hf_program_forget_git();
 	if (hf_report_file_inherit(&report_file, options->report, &err) < 0 ||
 	    hf_report_file_inherit(&junit, options->junit, &err) < 0) {
 		hf_output_error(output, &err);
