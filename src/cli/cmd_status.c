@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/differences.h"
+#include "cli/hook_lines.h"
 #include "cli/repair.h"
 #include "cli/sessions.h"
 #include "cli/undecided.h"
@@ -31,6 +32,8 @@ struct state {
 	struct hf_pack_lost lost;
 	struct hf_name lost_to; /* the newest snapshot that needs it */
 	struct hf_session_record last; /* the newest that can be read */
+	struct hf_hook_place hooks;
+	bool has_hooks; /* the root is in a git repository */
 	uint64_t store_bytes;
 	bool has_store;
 	bool has_snapshot;
@@ -40,6 +43,7 @@ struct state {
 
 static void state_done(struct state *state)
 {
+	hf_hook_place_done(&state->hooks);
 	hf_session_record_done(&state->last);
 	hf_buffer_done(&state->undecided);
 	hf_names_done(&state->dead);
@@ -148,6 +152,15 @@ static int load_tree(struct state *state, struct hf_output *output,
 		return rc;
 	return hf_compare(&state->manifest.tree, &state->now, &state->deltas,
 			  err);
+}
+
+/* Without git, or outside a repository, there is nothing to say. */
+static void load_hooks(struct state *state)
+{
+	struct hf_error ignored;
+
+	state->has_hooks = hf_hook_place_find(state->project.root,
+					      &state->hooks, &ignored) == 0;
 }
 
 /* -- the screen -------------------------------------------------------------- */
@@ -370,6 +383,8 @@ static void add_json(const struct state *state, const char *location,
 			 "\"differences\": ",
 			 state->lost.count, state->protected_now);
 	hf_differences_add_json(&state->deltas, out);
+	hf_buffer_add_text(out, ", \"hooks\": ");
+	hf_hook_lines_add_json(state->has_hooks ? &state->hooks : NULL, out);
 	hf_buffer_add_text(out, ", \"next\": ");
 	hf_report_json_text(next.data, out);
 	hf_buffer_add_text(out, "}\n");
@@ -407,6 +422,7 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 
 	if (load(&state, options, output, &err) < 0)
 		return hf_output_fail(output, &err);
+	load_hooks(&state);
 	if (options->is_json) {
 		add_json(&state, location, &out);
 	} else {
@@ -415,6 +431,8 @@ int hf_cmd_status(const struct hf_options *options, struct hf_output *output)
 		add_open(&state, location, &out);
 		add_tree(&state, &out);
 		add_lost(&state, &out);
+		if (state.has_hooks)
+			hf_hook_lines_add_state(&state.hooks, &out);
 		hf_buffer_add_text(&out, "next      ");
 		add_next(&state, location, &out);
 		hf_buffer_add_text(&out, "\n");

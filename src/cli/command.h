@@ -73,6 +73,9 @@ int hf_cmd_store_list(const struct hf_options *options,
 int hf_cmd_store_drop(const struct hf_options *options,
 		      struct hf_output *output);
 int hf_cmd_store(const struct hf_options *options, struct hf_output *output);
+int hf_cmd_hook(const struct hf_options *options, struct hf_output *output);
+/* Its `run NAME`, which git calls. */
+int hf_cmd_hook_run(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_doctor(const struct hf_options *options, struct hf_output *output);
 int hf_cmd_help(const struct hf_options *options, struct hf_output *output);
 

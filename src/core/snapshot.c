@@ -148,6 +148,14 @@ static char *format_patterns(const struct hf_patterns *patterns)
 	return hf_buffer_take(&text);
 }
 
+bool hf_snapshot_has_patterns(const struct hf_manifest *manifest,
+			      const struct hf_policy *policy)
+{
+	cleanup_free char *patterns = format_patterns(policy->protect);
+
+	return patterns && strcmp(patterns, manifest->patterns) == 0;
+}
+
 /* -- taking --------------------------------------------------------------- */
 
 /* What hf_snapshot_take() works with. */
@@ -213,6 +221,35 @@ static int describe(struct taking *taking, struct hf_error *err)
 	return 0;
 }
 
+/* What the caller does not take is what the previous manifest says. */
+static int keep_recorded(struct taking *taking, struct hf_error *err)
+{
+	const struct hf_snapshot_options *const options = taking->options;
+	const struct hf_tree *const previous = &taking->loaded.tree;
+	struct hf_tree *const tree = &taking->manifest.tree;
+	cleanup_tree struct hf_tree kept = HF_TREE_INIT;
+
+	for (size_t i = 0; i < tree->count; i++) {
+		const struct hf_entry *entry = &tree->entries[i];
+		const struct hf_entry *const before =
+			hf_tree_find(previous, entry->path);
+		const bool is_taken =
+			entry->role != HF_ROLE_ANCESTOR &&
+			options->is_taken(options->context, entry->path);
+
+		if (!is_taken && before)
+			entry = before;
+		else if (!is_taken && entry->role != HF_ROLE_ANCESTOR)
+			continue;
+		if (!hf_tree_add_copy(&kept, entry))
+			return hf_fail_memory(err);
+	}
+	hf_tree_done(tree);
+	*tree = kept;
+	kept = (struct hf_tree)HF_TREE_INIT;
+	return hf_tree_sort(tree, err);
+}
+
 /* Most of the scan is done while a second thread reads the old manifest. */
 static int load_and_scan(struct taking *taking, struct hf_error *err)
 {
@@ -257,6 +294,11 @@ static int load_and_scan(struct taking *taking, struct hf_error *err)
 	rc = hf_scan_finish(&options, tree, taking->options->notes, err);
 	if (rc < 0)
 		return rc;
+	if (taking->previous && taking->options->is_taken) {
+		rc = keep_recorded(taking, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (taking->previous)
 		(void)hf_scan_use_cache(tree, &taking->loaded.tree);
 	/* Where the contents of a lost pack lie now must be written down. */

@@ -18,6 +18,8 @@
 #include "core/snapshot_used.h"
 #include "core/store.h"
 
+struct hf_policy;
+
 struct hf_snapshot_result {
 	bool has_previous;	/* something was recorded before */
 	size_t protected_before;	/* by that, under its policy */
@@ -69,7 +71,16 @@ struct hf_snapshot_options {
 	/* A person wants the tree recorded: also where the newest one is gone.
 	 */
 	bool may_be_gone;
+	/*
+	 * Does the new snapshot take this path as it is now?  Of all others it
+	 * says what the newest one says.  NULL: it takes all.
+	 */
+	bool (*is_taken)(void *context, const char *path);
 };
+
+/* Did the newest manifest follow the same patterns? */
+bool hf_snapshot_has_patterns(const struct hf_manifest *manifest,
+			      const struct hf_policy *policy);
 
 /* ret_previous (may be NULL): what was the newest manifest; empty when none. */
 MUST_CHECK int hf_snapshot_take(const struct hf_store *store,

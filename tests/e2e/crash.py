@@ -205,6 +205,16 @@ def dead(place):
     raise Wrong("the session to be settled has ended: %s" % place.calls()[0])
 
 
+def vanished(place):
+    """Out of a repository, which has two of them, what git does not have."""
+    for words in (("init", "-q", "--template="), ("add", "a.toml", "b.toml")):
+        subprocess.run(("git", *words), cwd=place.root, check=True)
+    recorded(place)
+    place.was = place.survey()
+    shutil.rmtree(place.path("d"))
+    os.remove(place.path("l.toml"))
+
+
 def many(place):
     """More contents than are to be kept; at the eighth snapshot some are dropped."""
     with open(place.path("holdfast.json"), "w", encoding="utf-8") as file:
@@ -236,6 +246,7 @@ DROP = ("store", "drop", "--yes")
 KEPT_RESTORE = ("kept", "restore", "1", "a.toml", "d")
 COPIES = ("restore", "--to", "../copies")
 PURGE = ("purge", "--yes", "b.toml")
+HOOK = ("hook", "run", "post-checkout")
 
 CASES = (
     ("snapshot", untouched, SNAPSHOT, (0,), (SNAPSHOT,)),
@@ -250,6 +261,7 @@ CASES = (
     ("copies", damaged, COPIES, (0,), (RESTORE,)),
     ("status after death", dead, ("status",), (0, 1, 98), (RUN_CLEAN, RESTORE)),
     ("recover", dead, ("recover",), (0,), (RUN_CLEAN, RESTORE)),
+    ("hook", vanished, HOOK, (0,), (HOOK, RESTORE)),
     ("retention", many, SNAPSHOT, (0,), (SNAPSHOT,)),
     ("prune", many, ("prune",), (0,), (SNAPSHOT,)),
     ("export", recorded, EXPORT, (0,), (SNAPSHOT,)),

@@ -36,8 +36,9 @@ BEGIN {
 		rank[names[i]] = i
 	made["src/platform/linux/gate_install.c"] = "gate_filter.h"
 	made["src/platform/linux/gate_decode.c"] = "gate_numbers.h"
+	made["src/guard/hook_script.c"] = "hook_text.h"
 }
-# Made by gate_generate, each for one reader.
+# Made when the program is built, each for one reader.
 $3 == made[$1] { next }
 {
 	from = layer_of($1)
