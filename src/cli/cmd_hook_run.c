@@ -21,6 +21,7 @@
 
 struct running {
 	struct hf_cli_repair repair;
+	struct hf_options options; /* as given, but for the root */
 	enum hf_hook hook;
 	bool is_busy; /* a run is in progress: nothing is written */
 };
@@ -58,15 +59,22 @@ static int find_hook(const struct hf_options *options, enum hf_hook *ret_hook,
 				 "'holdfast hook install' makes it call that");
 }
 
-/* 1: go on; 0: there is nothing to do. */
-static int open_project(struct running *running,
-			const struct hf_options *options,
+/*
+ * 1: go on; 0: there is nothing to do.  Git starts its hooks at the top of the
+ * work tree; what lies above that is another project.
+ */
+static int open_project(struct running *running, const struct hf_options *given,
 			struct hf_output *output, struct hf_error *err)
 {
 	const char *const verb = verb_of(running->hook);
-	const int rc = hf_cli_repair_open(&running->repair, verb, options,
-					  output, HF_STORE_MUST_EXIST, err);
+	struct hf_options *const options = &running->options;
+	int rc;
 
+	*options = *given;
+	if (options->policy.root == NULL)
+		options->policy.root = ".";
+	rc = hf_cli_repair_open(&running->repair, verb, options, output,
+				HF_STORE_MUST_EXIST, err);
 	if (rc >= 0) {
 		const int settled =
 			hf_cli_repair_recover(&running->repair, verb, err);

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "core/snapshot.h"
+#include "core/holdings.h"
 
 /* Objects to ask for of one stash: the tree, its base, what was not tracked. */
 #define STASH_SPECS 3
@@ -255,30 +255,29 @@ static int find_own(const struct hf_hook_asking *asking, const char *path,
 		    bool *ret_found, struct hf_error *err)
 {
 	struct hf_hook_work *const work = asking->work;
-	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	const char *const paths[] = {path, NULL};
+	cleanup_holdings struct hf_holdings holdings = HF_HOLDINGS_INIT;
+	struct hf_holding holding;
 	struct hf_hash gits;
 	int rc;
 
 	rc = hash_of_gits(asking, path, &gits, err);
 	if (rc <= 0)
 		return rc;
-	rc = hf_store_list(&work->project->store, HF_STORE_SNAPSHOTS, "",
-			   &names, err);
-	for (size_t i = names.count; rc == 0 && i > 0 && !*ret_found; i--) {
-		cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
-		const struct hf_entry *entry;
-		struct hf_error ignored;
+	rc = hf_holdings_begin(&holdings, &work->project->store, paths, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = hf_holdings_next(&holdings, &holding, err)) > 0) {
+		const struct hf_entry *const entry =
+			hf_tree_find(holding.tree, path);
 
-		if (hf_snapshot_load(&work->project->store, &names.items[i - 1],
-				     &manifest, &ignored) < 0)
-			continue;
-		entry = hf_tree_find(&manifest.tree, path);
 		if (!entry || !entry->has_hash ||
 		    hf_hash_equal(&entry->hash, &gits))
 			continue;
 		*ret_found = true;
-		if (!hf_tree_add_copy(&work->want, entry))
-			return hf_fail_memory(err);
+		return hf_tree_add_copy(&work->want, entry)
+			       ? 0
+			       : hf_fail_memory(err);
 	}
 	return rc;
 }

@@ -6,8 +6,8 @@
 
 #include "base/fail.h"
 #include "base/path.h"
+#include "core/holdings.h"
 #include "core/recover.h"
-#include "core/snapshot.h"
 
 void hf_hook_history_done(struct hf_hook_history *history)
 {
@@ -210,25 +210,22 @@ static bool has_replaced(const struct hf_session_record *record,
 static int is_recorded(const struct hf_store *store,
 		       const struct hf_entry *entry, struct hf_error *err)
 {
-	cleanup_names struct hf_names names = HF_NAMES_INIT;
+	const char *const paths[] = {entry->path, NULL};
+	cleanup_holdings struct hf_holdings holdings = HF_HOLDINGS_INIT;
+	struct hf_holding holding;
 	int rc;
 
-	rc = hf_store_list(store, HF_STORE_SNAPSHOTS, "", &names, err);
+	rc = hf_holdings_begin(&holdings, store, paths, err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = names.count; i > 0; i--) {
-		cleanup_manifest struct hf_manifest manifest = HF_MANIFEST_INIT;
-		const struct hf_entry *found;
-		struct hf_error ignored;
+	while ((rc = hf_holdings_next(&holdings, &holding, err)) > 0) {
+		const struct hf_entry *const found =
+			hf_tree_find(holding.tree, entry->path);
 
-		if (hf_snapshot_load(store, &names.items[i - 1], &manifest,
-				     &ignored) < 0)
-			continue;
-		found = hf_tree_find(&manifest.tree, entry->path);
 		if (found && is_same_content(found, entry))
 			return 1;
 	}
-	return 0;
+	return rc;
 }
 
 int hf_hook_history_find_damage(const struct hf_hook_history *history,

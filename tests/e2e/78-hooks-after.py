@@ -283,6 +283,23 @@ def submodule(place):
     place.silent()
 
 
+@situation
+def repository_without_a_git_directory_in_it(place):
+    """What lies above its work tree is another project."""
+    place.fresh()
+    bare = os.path.join(place.base, "dots.git")
+    inner = place.path("inner")
+    os.mkdir(inner)
+    place.git("init", "-q", "--bare", bare)
+    place.fast("hook", "install", at=bare)
+    place.remove("own.toml")
+    words = ("--git-dir", bare, "--work-tree", inner)
+    place.git(*words, "commit", "-q", "--allow-empty", "-m", "empty", at=inner)
+    place.git(*words, "checkout", "-q", "-b", "new", at=inner)
+    place.silent()
+    place.has(own_toml=None)
+
+
 class Inner:
     """A repository that becomes a part of another one."""
 
@@ -303,4 +320,4 @@ class Inner:
         place.fast = fast
 
 
-main("78-hooks-after: checkouts, merges, rewrites", 19)
+main("78-hooks-after: checkouts, merges, rewrites", 20)
