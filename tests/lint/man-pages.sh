@@ -75,7 +75,8 @@ scdoc <"$dir/holdfast-store.5.scd" | mandoc -T utf8 -O width=400 |
 awk '/^```/ { is_fenced = !is_fenced; next } is_fenced' docs/formats.md |
 	expand | sed 's/^ *//' >"$dir/typed"
 while read -r line; do
-	expand "$dir/read" | grep -qF -- "$line" || complain "holdfast-store.5: cannot be read: $line"
+	expand "$dir/read" | grep -qF -- "$line" ||
+		complain "holdfast-store.5: cannot be read: $line"
 done <"$dir/typed"
 
 for page in "$dir"/*.scd; do
