@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "cli/command.h"
 #include "cli/completion_internal.h"
+#include "guard/hook_script.h"
 
 #define SEPARATORS " []().|:"
 
@@ -62,10 +63,16 @@ static void add_kind(const char *word, size_t len, size_t list_start,
 		{"GLOB", "FILE"},	  {"PATH", "FILE"},
 		{"SNAPSHOT", "SNAPSHOT"}, {"COMMAND", "COMMAND"},
 	};
+	const bool is_hook = hf_completion_is_text(word, len, "NAME");
 
 	if (islower((unsigned char)word[0]) &&
 	    !hf_completion_is_text(word, len, "options"))
 		add_word(word, len, list_start, out);
+	for (unsigned i = 0; is_hook && i < HF_HOOKS; i++) {
+		const char *const name = hf_hook_name((enum hf_hook)i);
+
+		add_word(name, strlen(name), list_start, out);
+	}
 	for (size_t i = 0; i < HF_COUNT(kinds); i++)
 		if (hf_completion_is_text(word, len, kinds[i][0]))
 			add_word(kinds[i][1], strlen(kinds[i][1]), list_start,

@@ -15,8 +15,8 @@ void hf_completion_add(enum hf_shell shell, struct hf_buffer *out);
 
 /*
  * What the words behind a command may be, by the text that describes them: its
- * lower-case words as they stand, DIR, FILE, SNAPSHOT, COMMAND; a blank before
- * each.
+ * lower-case words as they stand, DIR, FILE, SNAPSHOT, COMMAND, the hooks for a
+ * NAME; a blank before each.
  */
 void hf_completion_add_words(const char *arguments, struct hf_buffer *out);
 

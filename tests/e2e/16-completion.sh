@@ -78,6 +78,7 @@ offers 'personas.toml' holdfast restore -q -- pe
 offers '' holdfast restore -- --fr
 offers 'path' holdfast store pa
 offers '' holdfast restore 0
+offers 'pre-commit|pre-push' holdfast hook install pre-
 offers 'undo' holdfast help un
 number=$(ls "$("$holdfast" store path)/snapshots")
 offers "$number" holdfast verify 0
