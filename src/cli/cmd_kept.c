@@ -9,6 +9,7 @@
 #include "cli/kept_text.h"
 #include "cli/paths.h"
 #include "cli/repair.h"
+#include "cli/sessions.h"
 #include "core/kept.h"
 
 #define CHUNK ((size_t)64 << 10)
@@ -66,32 +67,43 @@ static int read_list(const struct hf_store *store, const char *typed,
 /* -- list --------------------------------------------------------------------
  */
 
+static int add_all(const struct hf_store *store, struct hf_kept_text *text,
+		   struct hf_error *err)
+{
+	cleanup_names struct hf_names sessions = HF_NAMES_INIT;
+	cleanup_names struct hf_names living = HF_NAMES_INIT;
+	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	int rc;
+
+	rc = hf_journal_find_open(store, &living, &dead, err);
+	if (rc == 0)
+		rc = hf_store_list(store, HF_STORE_KEPT, "", &sessions, err);
+	for (size_t i = sessions.count; rc == 0 && i > 0; i--) {
+		const struct hf_name *const name = &sessions.items[i - 1];
+		cleanup_kept_list struct hf_kept_list list = HF_KEPT_LIST_INIT;
+
+		rc = hf_kept_list_read(store, name, &list, err);
+		if (rc == 0 && list.count > 0)
+			hf_kept_text_add(text, &list,
+					 hf_sessions_has(&living, name));
+	}
+	return rc;
+}
+
 static int list_copies(const struct hf_options *options,
 		       struct hf_output *output, struct hf_error *err)
 {
 	cleanup_project struct hf_project project = HF_PROJECT_INIT;
-	cleanup_names struct hf_names sessions = HF_NAMES_INIT;
 	cleanup_kept_text struct hf_kept_text text = HF_KEPT_TEXT_INIT;
 	int rc;
 
-	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
-	if (rc == 0)
-		rc = hf_store_list(&project.store, HF_STORE_KEPT, "", &sessions,
-				   err);
-	if (rc < 0)
-		return rc;
 	text.is_json = options->is_json;
 	text.location = output->style.location;
-	for (size_t i = sessions.count; i > 0; i--) {
-		cleanup_kept_list struct hf_kept_list list = HF_KEPT_LIST_INIT;
-
-		rc = hf_kept_list_read(&project.store, &sessions.items[i - 1],
-				       &list, err);
-		if (rc < 0)
-			return rc;
-		if (list.count > 0)
-			hf_kept_text_add(&text, &list);
-	}
+	rc = hf_command_open(&project, options, HF_STORE_MUST_EXIST, err);
+	if (rc == 0)
+		rc = add_all(&project.store, &text, err);
+	if (rc < 0)
+		return rc;
 	hf_kept_text_finish(&text);
 	hf_output_result(output, &text.out);
 	if (text.sessions == 0 && !options->is_quiet && !options->is_json)

@@ -30,7 +30,8 @@ static bool is_absent(const struct hf_entry *entry)
  */
 
 /* "restore 7, 2 min ago: done: presets.toml" */
-static void add_session(const struct hf_kept_list *list, struct hf_buffer *out)
+static void add_session(const struct hf_kept_list *list, bool is_living,
+			struct hf_buffer *out)
 {
 	const struct hf_session_record *const record = &list->record;
 	struct hf_short_text age;
@@ -46,7 +47,7 @@ static void add_session(const struct hf_kept_list *list, struct hf_buffer *out)
 		out, "%s %" PRIu64 ", %s ago: ", record->kind,
 		hf_name_number(&list->session),
 		hf_format_span(&age, hf_system_time_ns() - record->begun_ns));
-	hf_sessions_describe(record, false, out);
+	hf_sessions_describe(record, is_living, out);
 	hf_buffer_add_text(out, "\n");
 }
 
@@ -150,7 +151,7 @@ void hf_kept_text_add_one(const struct hf_kept_list *list,
  */
 
 void hf_kept_text_add(struct hf_kept_text *text,
-		      const struct hf_kept_list *list)
+		      const struct hf_kept_list *list, bool is_living)
 {
 	struct hf_buffer *const out = &text->out;
 
@@ -162,7 +163,7 @@ void hf_kept_text_add(struct hf_kept_text *text,
 						: ",\n  ");
 		add_json_session(list, out);
 	} else {
-		add_session(list, out);
+		add_session(list, is_living, out);
 		for (size_t i = 0; i < list->count; i++)
 			add_copy(&list->items[i], out);
 	}

@@ -32,8 +32,9 @@ struct hf_kept_text {
 	}
 #define cleanup_kept_text CLEANUP(hf_kept_text_done)
 
+/* is_living: the session has not ended, and its owner lives. */
 void hf_kept_text_add(struct hf_kept_text *text,
-		      const struct hf_kept_list *list);
+		      const struct hf_kept_list *list, bool is_living);
 void hf_kept_text_finish(struct hf_kept_text *text);
 /* A copy alone, as JSON: where it lies and what it is. */
 void hf_kept_text_add_one(const struct hf_kept_list *list,

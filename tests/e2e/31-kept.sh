@@ -91,9 +91,11 @@ write()
 }
 write one "$kept"
 write two "$kept~2"
+"$HOLDFAST" kept --root . >../listed
 END
 expect 0 "$holdfast" restore --remove-additions
-expect 97 "$holdfast" run --gate off --keep-going -- sh "$dir/twice.sh"
+expect 97 env HOLDFAST="$holdfast" "$holdfast" run --gate off --keep-going -- sh "$dir/twice.sh"
+grep -q '^run 6, .*: in progress.*twice.sh$' "$dir/listed" || fail 'a run in progress'
 run=$(sed -n 's/.*undo: holdfast undo \([0-9]*\).*/\1/p' "$dir/err" | tail -n 1)
 expect 0 "$holdfast" kept
 grep -q '^run '"$run"', .*: violated' "$dir/out" || fail 'no run'
