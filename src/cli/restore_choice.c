@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/ask.h"
 #include "cli/content_facts.h"
@@ -128,6 +129,45 @@ static void add_list(const struct hf_cli_repair *repair,
 		add_line(repair, candidates, i, out);
 }
 
+/* As `diff SNAPSHOT -- PATH` shows it. */
+static void show_difference(const struct hf_cli_repair *repair,
+			    const struct candidates *candidates, size_t index)
+{
+	const char *const root = repair->project.root;
+	cleanup_free char *path =
+		hf_path_is_absolute(candidates->path)
+			? strdup(candidates->path)
+			: hf_path_join(root, candidates->path);
+	const char *words[] = {candidates->items[index]->newest.text, path,
+			       NULL};
+	struct hf_options options = *repair->options;
+
+	if (path == NULL)
+		return;
+	options.words = words;
+	options.word_count = 2;
+	options.has_dashes = true;
+	options.before_dashes = 1;
+	/* What it ends with says that something differs, or was said. */
+	(void)hf_cmd_diff(&options, repair->output);
+}
+
+/* "2", "d 2": the index and whether to show it; false for neither. */
+static bool parse_answer(const char *answer, size_t count, size_t *ret_index,
+			 bool *ret_is_shown)
+{
+	uint64_t number;
+
+	*ret_is_shown = answer[0] == 'd' || answer[0] == 'D';
+	if (*ret_is_shown)
+		answer += 1 + strspn(answer + 1, " ");
+	if (hf_parse_u64(answer, strlen(answer), 10, &number) < 0 ||
+	    number < 1 || number > count)
+		return false;
+	*ret_index = (size_t)number - 1;
+	return true;
+}
+
 /* The index, or -1: none of them. */
 static int64_t ask(const struct hf_cli_repair *repair,
 		   const struct candidates *candidates)
@@ -135,10 +175,12 @@ static int64_t ask(const struct hf_cli_repair *repair,
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer question = HF_BUFFER_INIT;
 	char answer[32];
-	uint64_t number;
+	size_t index;
+	bool is_shown;
 
 	add_list(repair, candidates, &lines);
-	hf_buffer_printf(&question, "which one? [1-%zu, q: none] ",
+	hf_buffer_printf(&question,
+			 "which one? [1-%zu, d N: how it differs, q: none] ",
 			 candidates->count);
 	for (;;) {
 		if (!hf_ask_for(repair->output, &lines,
@@ -146,10 +188,12 @@ static int64_t ask(const struct hf_cli_repair *repair,
 				answer, sizeof(answer)) ||
 		    answer[0] == 'q' || answer[0] == 'Q')
 			return -1;
-		if (hf_parse_u64(answer, strlen(answer), 10, &number) == 0 &&
-		    number >= 1 && number <= candidates->count)
-			return (int64_t)number - 1;
 		hf_buffer_clear(&lines);
+		if (!parse_answer(answer, candidates->count, &index, &is_shown))
+			continue;
+		if (!is_shown)
+			return (int64_t)index;
+		show_difference(repair, candidates, index);
 	}
 }
 
