@@ -138,7 +138,7 @@ static void say_where_else(const struct purging *p)
 		       "copies may remain in free blocks of the disk, in "
 		       "backups and snapshots of the file system, in files of "
 		       "'holdfast export', in other stores ('holdfast store "
-		       "list'), and in git");
+		       "list'), and in git; reports of runs have hashes");
 }
 
 static void add_json_list(const char *key, const struct hf_buffer *paths,
