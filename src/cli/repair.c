@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/entry_text.h"
 #include "core/moment.h"
+#include "core/purge.h"
 #include "core/retention_store.h"
 #include "core/snapshot.h"
 #include "guard/recover.h"
@@ -34,7 +35,20 @@ int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 	repair->project.on_wait = hf_output_say_waiting;
 	repair->project.wait_context = output;
 	rc = hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
-	return rc < 0 ? hf_command_explain(&repair->project, err) : 0;
+	if (rc < 0)
+		return hf_command_explain(&repair->project, err);
+	if (strcmp(verb, "purge") != 0)
+		hf_cli_note_purge(repair->project.store_path, output);
+	return 0;
+}
+
+void hf_cli_note_purge(const char *store_path, struct hf_output *output)
+{
+	if (!output->style.is_quiet && hf_purge_is_begun(store_path))
+		hf_output_mark(output, "note",
+			       "a purge was cut off: 'holdfast purge%s PATH', "
+			       "of whatever path, finishes it",
+			       output->style.location);
 }
 
 void hf_cli_repair_close(struct hf_cli_repair *repair)

@@ -62,6 +62,9 @@ MUST_CHECK int hf_cli_repair_load(const struct hf_cli_repair *repair,
 				  struct hf_manifest *ret_manifest,
 				  struct hf_error *err);
 
+/* A note when a purge was cut off. */
+void hf_cli_note_purge(const char *store_path, struct hf_output *output);
+
 /* Sessions that did not end are settled: the tree is right, or accepted. */
 MUST_CHECK int hf_cli_repair_settle(struct hf_cli_repair *repair,
 				    struct hf_error *err);

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "cli/command.h"
+#include "cli/repair.h"
 #include "core/inspect.h"
 #include "report/json.h"
 
@@ -204,6 +204,7 @@ static int verify(const struct hf_options *options, struct hf_output *output,
 		print_text(&findings, project.store_path, &counts,
 			   options->is_quiet, &out);
 	hf_output_result(output, &out);
+	hf_cli_note_purge(project.store_path, output);
 	*ret_damaged = counts.damaged;
 	return 0;
 }

@@ -165,6 +165,15 @@ static int read_begun(struct hf_purge *purge, struct hf_error *err)
 	return rc == HF_ERR_CORRUPT ? 0 : rc;
 }
 
+bool hf_purge_is_begun(const char *store_path)
+{
+	cleanup_free char *name =
+		hf_path_join(store_path, HF_STORE_PURGING_NAME);
+	struct hf_stat stat;
+
+	return name && hf_file_stat_path(name, &stat) == 0;
+}
+
 static void add_path(const char *path, struct hf_buffer *out)
 {
 	hf_buffer_add_text(out, "{");

@@ -63,6 +63,8 @@ MUST_CHECK int hf_purge_find(const struct hf_store *store,
 			     const char *const *paths, struct hf_purge *purge,
 			     struct hf_error *err);
 MUST_CHECK int hf_purge_apply(struct hf_purge *purge, struct hf_error *err);
+/* Was a purge of the store at that path cut off, or is one at work? */
+bool hf_purge_is_begun(const char *store_path);
 /* Nothing of it is in the store. */
 bool hf_purge_is_empty(const struct hf_purge *purge);
 /* Is it one of the contents? */

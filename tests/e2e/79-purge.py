@@ -211,8 +211,13 @@ def cut_off():
                    check=False)
     if not os.path.exists(os.path.join(STORE, "purging")):
         fail("not cut off where it should be: %s" % sorted({name for name, _data in all_bytes()} ^ before))
-    holdfast(0, "verify", "--store")
+    for words in (("verify", "--store"), ("prune",)):
+        said = holdfast(0, *words).stderr
+        if "a purge was cut off: 'holdfast purge --store" not in said:
+            fail("%s says: %s" % (words, said))
     holdfast(0, "purge", "--yes", "nothing")
+    if "cut off" in holdfast(0, "verify", "--store").stderr:
+        fail("it is finished")
     if os.path.exists(os.path.join(STORE, "purging")):
         fail("not finished")
     is_gone()
