@@ -128,10 +128,11 @@ int hf_hook_look_staged(struct hf_hook_work *work, struct hf_error *err)
 	size_t at = 0;
 	int rc;
 
-	rc = hf_hook_find_git(work, err);
-	if (rc == 0)
-		rc = ask_staged(&work->git, &raw, err);
+	rc = ask_staged(&work->git, &raw, err);
 	if (rc < 0 || raw.len == 0)
+		return rc;
+	rc = hf_hook_find_git(work, err);
+	if (rc < 0)
 		return rc;
 	rc = hf_hook_history_read(&work->project->store, &work->history, err);
 	while (rc == 0 && hf_git_next_change(&raw, &at, &change))
