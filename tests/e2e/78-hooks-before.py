@@ -91,6 +91,25 @@ def partial_staging(place):
 
 
 @situation
+def work_tree_from_below_with_longer_names_of_objects(place):
+    """The index of a linked work tree lies elsewhere, and git is started in a directory of it."""
+    place.environ["GIT_DEFAULT_HASH"] = "sha256"
+    place.fresh()
+    tree = os.path.join(place.base, "tree")
+    place.git("worktree", "add", "-q", tree)
+    place.root = tree
+    place.write("sub/other.txt", "x\n")
+    place.fast("snapshot")
+    place.stage_damage()
+    place.git("commit", "-qm", "damage", at=place.path("sub"), ends=(1,))
+    place.told("'a.toml' as staged")
+    place.has(a_toml=FILES["a.toml"])
+    place.git("add", "../a.toml", "other.txt", at=place.path("sub"))
+    place.git("commit", "-qm", "fine", at=place.path("sub"))
+    place.silent()
+
+
+@situation
 def a_persons_edit_over_staged_damage(place):
     place.fresh()
     place.stage_damage()
@@ -263,4 +282,4 @@ def bad_words(place):
     place.told("cannot find a git repository")
 
 
-main("78-hooks-before: commits and pushes", 21)
+main("78-hooks-before: commits and pushes", 22)
