@@ -2,7 +2,7 @@
 /*
  * A manifest as it lies there, and the same lines under a right seal: behind
  * the hash nothing may be believed either.  What is accepted must come back as
- * it is.
+ * it is, and each entry of it be found by itself.
  */
 /* The assertions are the test. */
 #undef NDEBUG
@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/path.h"
 #include "core/manifest.h"
+#include "core/manifest_find.h"
 #include "core/sealed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -34,6 +35,33 @@ static void check_tree(const struct hf_tree *tree)
 	}
 }
 
+/* Of lines that are none it is found out in bounds and in time. */
+static void find_in_anything(const char *text, size_t len)
+{
+	struct hf_tree tree = HF_TREE_INIT;
+	struct hf_error err;
+	const int rc = hf_manifest_find(text, len, "a.toml", &tree, &err);
+
+	assert(rc == 0 || rc == HF_ERR_CORRUPT || rc == HF_ERR_UNSUPPORTED);
+	hf_tree_done(&tree);
+}
+
+static void find_each(const struct hf_tree *tree, const struct hf_buffer *text)
+{
+	for (size_t i = 0; i < tree->count && i < 64; i++) {
+		struct hf_tree found = HF_TREE_INIT;
+		struct hf_error err;
+
+		assert(hf_manifest_find(text->data, text->len,
+					tree->entries[i].path, &found,
+					&err) == 0);
+		assert(found.count > 0);
+		assert(strcmp(found.entries[0].path, tree->entries[i].path) ==
+		       0);
+		hf_tree_done(&found);
+	}
+}
+
 static void check(const char *text, size_t len)
 {
 	struct hf_manifest manifest = HF_MANIFEST_INIT;
@@ -42,6 +70,7 @@ static void check(const char *text, size_t len)
 	struct hf_buffer second = HF_BUFFER_INIT;
 	struct hf_error err;
 
+	find_in_anything(text, len);
 	if (hf_manifest_decode("x", text, len, &manifest, &err) < 0) {
 		assert(err.code == HF_ERR_CORRUPT ||
 		       err.code == HF_ERR_UNSUPPORTED);
@@ -54,6 +83,7 @@ static void check(const char *text, size_t len)
 	       0);
 	assert(hf_manifest_encode(&again, &second, &err) == 0);
 	assert(strcmp(first.data, second.data) == 0);
+	find_each(&manifest.tree, &first);
 	hf_buffer_done(&first);
 	hf_buffer_done(&second);
 	hf_manifest_done(&manifest);

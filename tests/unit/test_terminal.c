@@ -247,3 +247,19 @@ Test(terminal, read_line_leaves_the_rest)
 	cr_expect_eq(read(ends[0], rest, sizeof(rest)), 2);
 	cr_expect_str_eq(rest, "b\n");
 }
+
+/* Who reads a pipe is gone when the last descriptor of its other end is. */
+Test(terminal, a_reader_that_is_gone)
+{
+	int ends[2];
+	int other;
+
+	cr_assert_eq(pipe(ends), 0);
+	other = dup(ends[0]);
+	cr_expect_not(hf_terminal_is_gone(ends[1]));
+	(void)close(ends[0]);
+	cr_expect_not(hf_terminal_is_gone(ends[1]));
+	(void)close(other);
+	cr_expect(hf_terminal_is_gone(ends[1]));
+	(void)close(ends[1]);
+}
