@@ -193,6 +193,27 @@ static bool has_many_journals(const struct hf_store *store)
 	       done.count > HF_RETENTION_SESSIONS;
 }
 
+/*
+ * Is it the turn of the snapshot or session of that number?  A look reads all
+ * manifests: the more there are, the more have to come before it is worth the
+ * next.
+ */
+static bool is_turn(const struct hf_store *store, uint64_t number)
+{
+	cleanup_names struct hf_names snapshots = HF_NAMES_INIT;
+	uint64_t every = EVERY_SNAPSHOT;
+	struct hf_error ignored;
+
+	if (number == 0 || number % every != 0)
+		return false;
+	if (hf_store_list(store, HF_STORE_SNAPSHOTS, "", &snapshots, &ignored) <
+	    0)
+		return true;
+	while (8 * every <= snapshots.count)
+		every *= 2;
+	return number % every == 0;
+}
+
 /* May there be something to drop, and where?  Looks at as little as it can. */
 static bool is_due(const struct hf_project *project,
 		   const struct hf_retention_hint *hint,
@@ -204,8 +225,8 @@ static bool is_due(const struct hf_project *project,
 	uint64_t bytes;
 
 	*ret_extent = HF_RETENTION_ALL;
-	if ((hint->snapshot > 0 && hint->snapshot % EVERY_SNAPSHOT == 0) ||
-	    (hint->has_kept && hint->session % EVERY_SNAPSHOT == 0))
+	if (is_turn(store, hint->snapshot) ||
+	    (hint->has_kept && is_turn(store, hint->session)))
 		return true;
 	if ((hint->snapshot > 0 || hint->has_kept) &&
 	    hf_store_size(store, &bytes, &ignored) == 0 && bytes > limit)

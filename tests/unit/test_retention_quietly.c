@@ -177,6 +177,30 @@ Test(retention_quietly, nothing_is_looked_at_unless_it_may_matter)
 	}
 }
 
+/* A look reads every manifest: of many there is one less often. */
+Test(retention_quietly, of_many_snapshots_it_is_rare)
+{
+	static const struct {
+		struct hf_retention_hint hint;
+		size_t left;
+	} hints[] = {
+		{{0, 8, false}, 130},  {{8, 0, true}, 130},
+		{{0, 16, false}, 130}, {{0, 48, false}, 130},
+		{{48, 0, true}, 130},  {{0, 96, false}, 3},
+		{{0, 4, false}, 3},
+	};
+
+	for (unsigned i = 0; i < 130; i++) {
+		put("a", i);
+		(void)take();
+	}
+	for (size_t i = 0; i < HF_COUNT(hints); i++) {
+		apply_quietly(&hints[i].hint, PLENTY);
+		cr_expect_eq(count(HF_STORE_SNAPSHOTS), hints[i].left, "%zu",
+			     i);
+	}
+}
+
 Test(retention_quietly, journals_are_bounded_without_a_look_at_the_rest)
 {
 	const struct hf_retention_hint hint = {.session = 256};
