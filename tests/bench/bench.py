@@ -21,6 +21,7 @@ import tempfile
 import time
 
 from gate import Gate
+from history import History
 from samples import BLOCK, Samples, Words
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -58,10 +59,10 @@ class Bench:
         shutil.rmtree(path, ignore_errors=True)
         return path
 
-    def run(self, argv, cwd=None, ok=(0,)):
+    def run(self, argv, cwd=None, ok=(0,), stderr=None):
         """seconds and peak memory in KiB of one command"""
         start = time.monotonic()
-        child = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        child = subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr)
         _pid, status, usage = os.wait4(child.pid, 0)
         took = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
@@ -92,7 +93,8 @@ class Bench:
             self.notes.append(text)
 
     def value(self, name, value, unit, bound, note):
-        self.rows.append((name, "%.2f %s" % (value, unit), note, "%.2f %s" % (bound, unit), value <= bound))
+        self.rows.append((name, "%.2f %s" % (value, unit), note, "%.2f %s" % (bound, unit) if bound else "-",
+                          not bound or value <= bound))
 
     # -- data ------------------------------------------------------------------
 
@@ -265,6 +267,7 @@ STEPS = {
     "10k": lambda bench: bench.many(bench.count(10000), False),
     "100k": lambda bench: bench.many(bench.count(100000), True),
     "big": Bench.big,
+    "history": lambda bench: History(bench).measure(),
     "words": Bench.words,
 }
 
