@@ -64,7 +64,7 @@ static bool is_path(void *context, const char *word)
 	return hf_snapshot_find_newest(&comparison->project.store, &newest,
 				       &ignored) == 0 &&
 	       hf_snapshot_peek(&comparison->project.store, &newest, paths,
-				&tree, &ignored) == 0 &&
+				NULL, &tree, &ignored) == 0 &&
 	       tree.count > 0;
 }
 

@@ -12,6 +12,7 @@ void hf_holdings_done(struct hf_holdings *holdings)
 {
 	hf_names_done(&holdings->names);
 	hf_free_pointee(&holdings->seen);
+	hf_free_pointee(&holdings->hints);
 	hf_tree_done(&holdings->tree);
 }
 
@@ -19,6 +20,7 @@ int hf_holdings_begin(struct hf_holdings *holdings,
 		      const struct hf_store *store, const char *const *paths,
 		      struct hf_error *err)
 {
+	size_t count = 0;
 	int rc;
 
 	holdings->store = store;
@@ -28,8 +30,11 @@ int hf_holdings_begin(struct hf_holdings *holdings,
 	if (rc < 0)
 		return rc;
 	holdings->left = holdings->names.count;
+	while (paths[count])
+		count++;
 	holdings->seen = calloc(holdings->left + 1, sizeof(*holdings->seen));
-	return holdings->seen ? 0 : hf_fail_memory(err);
+	holdings->hints = calloc(count + 1, sizeof(*holdings->hints));
+	return holdings->seen && holdings->hints ? 0 : hf_fail_memory(err);
 }
 
 /* -- what a snapshot holds ------------------------------------------------- */
@@ -80,10 +85,11 @@ static int look(struct hf_holdings *holdings, const struct hf_name *name,
 
 	hf_tree_done(tree);
 	*tree = (struct hf_tree)HF_TREE_INIT;
-	rc = is_proven ? hf_snapshot_prove(holdings->store, name,
-					   holdings->paths, tree, err)
-		       : hf_snapshot_peek(holdings->store, name,
-					  holdings->paths, tree, err);
+	rc = is_proven
+		     ? hf_snapshot_prove(holdings->store, name, holdings->paths,
+					 tree, err)
+		     : hf_snapshot_peek(holdings->store, name, holdings->paths,
+					holdings->hints, tree, err);
 	return rc < 0 ? rc : summarize(tree, ret_hash, err);
 }
 

@@ -30,6 +30,7 @@ struct hf_holdings {
 	size_t left;	      /* of names */
 	struct hf_hash *seen; /* new to old */
 	size_t seen_count;
+	uint64_t *hints; /* where each path stood in the one before */
 	struct hf_tree tree;
 };
 

@@ -22,6 +22,8 @@
 
 /* About 16 lines; doubled where one does not fit. */
 #define WINDOW ((size_t)4096)
+/* Half of what a look behind a hint brings along. */
+#define AROUND ((uint64_t)WINDOW / 4)
 
 struct source {
 	const char *data; /* NULL: fd */
@@ -115,11 +117,11 @@ static int line_start(struct source *source, uint64_t low, uint64_t offset,
 		const uint64_t from = offset - low > step ? offset - step : low;
 		const size_t span = (size_t)(offset - from);
 		size_t len;
-		const char *bytes;
+		const char *bytes = bytes_at(source, from, &len);
 		int rc = 0;
 
 		/* The line itself will be wanted, too. */
-		if (!source->data)
+		if (len < span && !source->data)
 			rc = read_window(source, from, span + WINDOW / 2, err);
 		if (rc < 0)
 			return rc;
@@ -191,34 +193,66 @@ static int compare(const struct line *line, const char *path, int *ret_order,
 	return 0;
 }
 
+/* Lines that are before path end at low, others begin at high. */
+struct range {
+	uint64_t low;
+	uint64_t high;
+};
+
+/* By the line that the byte at offset belongs to, one of the range. */
+static int narrow(struct source *source, const char *path, uint64_t offset,
+		  struct range *range, struct hf_error *err)
+{
+	struct line line;
+	uint64_t start = 0;
+	int order = 0;
+	int rc;
+
+	rc = line_start(source, range->low, offset, &start, err);
+	if (rc == 0)
+		rc = line_at(source, start, &line, err);
+	if (rc == 0)
+		rc = compare(&line, path, &order, err);
+	if (rc < 0)
+		return rc;
+	if (order < 0)
+		range->low = line.next;
+	else
+		range->high = start;
+	return 0;
+}
+
+/* A little before and behind where it stood elsewhere. */
+static int narrow_around(struct source *source, const char *path, uint64_t hint,
+			 struct range *range, struct hf_error *err)
+{
+	const uint64_t before = hint > AROUND ? hint - AROUND : 0;
+	const uint64_t behind = hint + AROUND;
+	int rc = 0;
+
+	if (hint == 0 || hint >= range->high)
+		return 0;
+	rc = narrow(source, path, before, range, err);
+	if (rc == 0 && range->low <= behind && behind < range->high)
+		rc = narrow(source, path, behind, range, err);
+	return rc;
+}
+
 /* The first line that is not before path; the end when there is none. */
-static int find_first(struct source *source, const char *path,
+static int find_first(struct source *source, const char *path, uint64_t hint,
 		      uint64_t *ret_offset, struct hf_error *err)
 {
-	uint64_t low = 0;
-	uint64_t high = source->size;
+	struct range range = {.low = 0, .high = source->size};
+	int rc;
 
-	while (low < high) {
-		struct line line;
-		uint64_t start = 0;
-		int order = 0;
-		int rc;
-
-		rc = line_start(source, low, low + (high - low) / 2, &start,
-				err);
-		if (rc == 0)
-			rc = line_at(source, start, &line, err);
-		if (rc == 0)
-			rc = compare(&line, path, &order, err);
-		if (rc < 0)
-			return rc;
-		if (order < 0)
-			low = line.next;
-		else
-			high = start;
-	}
-	*ret_offset = low;
-	return 0;
+	rc = narrow_around(source, path, hint, &range, err);
+	while (rc == 0 && range.low < range.high)
+		rc = narrow(source, path,
+			    range.low + (range.high - range.low) / 2, &range,
+			    err);
+	if (rc == 0)
+		*ret_offset = range.low;
+	return rc;
 }
 
 /* Add the line's entry if it is meant; 1, or 0 when it is behind all that are.
@@ -245,16 +279,17 @@ static int add_entry(const struct line *line, const char *path,
 	return 0;
 }
 
-static int find(struct source *source, const char *path, struct hf_tree *tree,
-		struct hf_error *err)
+static int find(struct source *source, const char *path, uint64_t *hint,
+		struct hf_tree *tree, struct hf_error *err)
 {
 	struct line line;
-	uint64_t offset;
+	uint64_t offset = 0;
 	int rc;
 
-	rc = find_first(source, path, &offset, err);
+	rc = find_first(source, path, *hint, &offset, err);
 	if (rc < 0)
 		return rc;
+	*hint = offset;
 	while (offset < source->size) {
 		rc = line_at(source, offset, &line, err);
 		if (rc < 0)
@@ -271,8 +306,9 @@ int hf_manifest_find(const char *data, size_t len, const char *path,
 		     struct hf_tree *tree, struct hf_error *err)
 {
 	struct source source = {.data = data, .fd = -1, .size = len};
+	uint64_t hint = 0;
 
-	return find(&source, path, tree, err);
+	return find(&source, path, &hint, tree, err);
 }
 
 static void source_done(struct source *source)
@@ -280,8 +316,8 @@ static void source_done(struct source *source)
 	hf_buffer_done(&source->window);
 }
 
-int hf_manifest_find_in(int fd, const char *path, struct hf_tree *tree,
-			struct hf_error *err)
+int hf_manifest_find_in(int fd, const char *path, uint64_t *hint,
+			struct hf_tree *tree, struct hf_error *err)
 {
 	CLEANUP(source_done)
 	struct source source = {.fd = fd, .window = HF_BUFFER_INIT};
@@ -291,7 +327,7 @@ int hf_manifest_find_in(int fd, const char *path, struct hf_tree *tree,
 	if (rc < 0)
 		return hf_fail_system(err, rc, "cannot read a manifest");
 	source.size = stat.size;
-	return find(&source, path, tree, err);
+	return find(&source, path, hint, tree, err);
 }
 
 /* -- all of it ------------------------------------------------------------- */

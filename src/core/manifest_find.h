@@ -24,8 +24,12 @@ struct hf_tree;
  */
 MUST_CHECK int hf_manifest_find(const char *data, size_t len, const char *path,
 				struct hf_tree *tree, struct hf_error *err);
-/* The same from an open file; HF_ERR_SYSTEM when it cannot be read. */
-MUST_CHECK int hf_manifest_find_in(int fd, const char *path,
+/*
+ * The same from an open file; HF_ERR_SYSTEM when it cannot be read.  *hint:
+ * where it stood in a manifest much like this one, 0 when that is not known;
+ * then where it stands here.
+ */
+MUST_CHECK int hf_manifest_find_in(int fd, const char *path, uint64_t *hint,
 				   struct hf_tree *tree, struct hf_error *err);
 /*
  * How many entries there are, ancestors left out, and how many bytes their

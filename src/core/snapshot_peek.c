@@ -20,16 +20,20 @@ static int fail_name(const struct hf_name *name, struct hf_error *err)
 }
 
 int hf_snapshot_peek(const struct hf_store *store, const struct hf_name *name,
-		     const char *const *paths, struct hf_tree *tree,
-		     struct hf_error *err)
+		     const char *const *paths, uint64_t *hints,
+		     struct hf_tree *tree, struct hf_error *err)
 {
 	cleanup_fd int fd = hf_snapshot_open(store, name, err);
 	int rc = 0;
 
 	if (fd < 0)
 		return err->code;
-	for (; rc == 0 && *paths; paths++)
-		rc = hf_manifest_find_in(fd, *paths, tree, err);
+	for (size_t i = 0; rc == 0 && paths[i]; i++) {
+		uint64_t none = 0;
+
+		rc = hf_manifest_find_in(fd, paths[i],
+					 hints ? &hints[i] : &none, tree, err);
+	}
 	return rc < 0 ? fail_name(name, err) : 0;
 }
 

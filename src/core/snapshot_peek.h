@@ -19,8 +19,8 @@
  */
 MUST_CHECK int hf_snapshot_peek(const struct hf_store *store,
 				const struct hf_name *name,
-				const char *const *paths, struct hf_tree *tree,
-				struct hf_error *err);
+				const char *const *paths, uint64_t *hints,
+				struct hf_tree *tree, struct hf_error *err);
 /* The same with the manifest read and proven whole: HF_ERR_CORRUPT. */
 MUST_CHECK int hf_snapshot_prove(const struct hf_store *store,
 				 const struct hf_name *name,

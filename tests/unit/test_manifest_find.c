@@ -97,20 +97,52 @@ static void compare(const struct hf_tree *all, const struct hf_tree *found,
 	cr_expect_eq(found->count, at, "'%s': %zu", path, found->count);
 }
 
+/* Near where it stands, far from it, and beyond all: it is found as well. */
+static void look_with_hints(const struct hf_manifest *manifest,
+			    const struct hf_buffer *text, int fd,
+			    const char *path, uint64_t right)
+{
+	const uint64_t hints[] = {right,
+				  right + 1,
+				  right + 900,
+				  right + 1500,
+				  right + 3000,
+				  1,
+				  text->len - 1,
+				  text->len,
+				  UINT64_MAX,
+				  right > 900 ? right - 900 : 0,
+				  right > 3000 ? right - 3000 : 0,
+				  text->len / 2};
+
+	for (size_t i = 0; i < HF_COUNT(hints); i++) {
+		cleanup_tree struct hf_tree found = HF_TREE_INIT;
+		uint64_t hint = hints[i];
+		struct hf_error err = {0};
+
+		cr_expect_eq(hf_manifest_find_in(fd, path, &hint, &found, &err),
+			     0, "'%s': %s", path, err.text);
+		cr_expect_eq(hint, right);
+		compare(&manifest->tree, &found, path);
+	}
+}
+
 static void look(const struct hf_manifest *manifest,
 		 const struct hf_buffer *text, int fd, const char *path)
 {
 	cleanup_tree struct hf_tree in_memory = HF_TREE_INIT;
 	cleanup_tree struct hf_tree in_file = HF_TREE_INIT;
 	struct hf_error err = {0};
+	uint64_t none = 0;
 
 	cr_expect_eq(
 		hf_manifest_find(text->data, text->len, path, &in_memory, &err),
 		0, "'%s': %s", path, err.text);
 	compare(&manifest->tree, &in_memory, path);
-	cr_expect_eq(hf_manifest_find_in(fd, path, &in_file, &err), 0,
+	cr_expect_eq(hf_manifest_find_in(fd, path, &none, &in_file, &err), 0,
 		     "'%s': %s", path, err.text);
 	compare(&manifest->tree, &in_file, path);
+	look_with_hints(manifest, text, fd, path, none);
 }
 
 Test(manifest_find, every_path)
@@ -175,14 +207,15 @@ Test(manifest_find, damaged_ones)
 		cleanup_tree struct hf_tree tree = HF_TREE_INIT;
 		cleanup_fd int fd = -1;
 		const size_t len = strlen(texts[i]);
+		uint64_t hint = 0;
 		const int rc =
 			hf_manifest_find(texts[i], len, "a", &tree, &err);
 
 		cr_expect(rc == 0 || rc == HF_ERR_CORRUPT, "%zu: %d", i, rc);
 		hf_put_file(dir_fd, "manifest", texts[i]);
 		fd = hf_file_open_read_at(dir_fd, "manifest");
-		cr_expect_eq(hf_manifest_find_in(fd, "a", &tree, &err), rc,
-			     "%zu", i);
+		cr_expect_eq(hf_manifest_find_in(fd, "a", &hint, &tree, &err),
+			     rc, "%zu", i);
 	}
 }
 
