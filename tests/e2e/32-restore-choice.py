@@ -152,7 +152,7 @@ def what_is_recorded_as_missing_comes_back(s):
     p.write('{ "protect": ["sub.toml"] }\n', "holdfast.json")
     p.run(0, "snapshot")
     p.write("not protected\n")
-    p.run(0, "restore", "config.toml")
+    says(p.run(0, "restore", "config.toml"), "put back config.toml: 14 -> 8 bytes")
     p.holds("one = 1\n")
     p.run(0, "undo")
     p.holds("not protected\n")
