@@ -15,6 +15,8 @@
 #include "core/snapshot.h"
 #include "platform/system.h"
 
+#define LISTED_MAX ((size_t)20)
+
 /* One path, and what it may be given; of the history's. */
 struct candidates {
 	const char *path;
@@ -47,30 +49,65 @@ static bool is_damage(const struct candidates *candidates,
 	return false;
 }
 
-/* Nothing to choose: the newest snapshot has something else, and that is good.
- */
-static bool is_newest_right(const struct candidates *candidates,
-			    const struct hf_manifest *newest)
+/* What the newest snapshot has of the path, where that is something else than
+ * what is there; or NULL. */
+static const struct hf_entry *find_newest(const struct candidates *candidates,
+					  const struct hf_manifest *newest)
 {
 	const struct hf_entry *const entry =
 		hf_tree_find(&newest->tree, candidates->path);
 
-	return entry != NULL && entry->stat.kind != HF_KIND_ABSENT &&
-	       hf_compare_entry(entry, candidates->now) != 0 &&
-	       !is_damage(candidates, entry);
+	return entry == NULL || entry->stat.kind == HF_KIND_ABSENT ||
+			       hf_compare_entry(entry, candidates->now) == 0
+		       ? NULL
+		       : entry;
+}
+
+/* Has any session replaced it?  Few have kept anything; what snapshots say
+ * takes much longer, and mostly need not be asked. */
+static bool was_replaced(const struct hf_store *store,
+			 const struct hf_entry *entry)
+{
+	cleanup_names struct hf_names kept = HF_NAMES_INIT;
+	struct hf_error ignored;
+	bool is_found = false;
+
+	if (hf_store_list(store, HF_STORE_KEPT, "", &kept, &ignored) < 0)
+		return true;
+	for (size_t i = kept.count; i > 0 && !is_found; i--) {
+		cleanup_session_record struct hf_session_record record =
+			HF_SESSION_RECORD_INIT;
+
+		if (hf_journal_read(store, &kept.items[i - 1], &record,
+				    &ignored) < 0)
+			continue;
+		for (size_t k = 0; k < record.kept_count; k++) {
+			const struct hf_entry *const replaced =
+				record.kept[k].replaced;
+
+			is_found |= strcmp(replaced->path, entry->path) == 0 &&
+				    hf_content_is(replaced, entry);
+		}
+	}
+	return is_found;
 }
 
 static int find_candidates(struct hf_cli_repair *repair,
 			   const struct hf_manifest *newest,
 			   struct candidates *candidates, struct hf_error *err)
 {
+	const struct hf_store *const store = &repair->project.store;
+	const struct hf_entry *const entry = find_newest(candidates, newest);
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	struct hf_history *const history = &candidates->history;
 	int rc;
 
-	rc = hf_history_read(&repair->project.store, candidates->path, &notes,
-			     history, err);
-	if (rc < 0 || is_newest_right(candidates, newest))
+	/* Nothing to choose: the newest has something else, and that is good.
+	 */
+	if (entry != NULL && !was_replaced(store, entry))
+		return 0;
+	rc = hf_history_read(store, candidates->path, &notes, history, err);
+	if (rc < 0 || (entry != NULL && !is_damage(candidates, entry)))
 		return rc;
 	if (!repair->options->is_quiet)
 		hf_output_notes(repair->output, notes.data);
@@ -116,6 +153,12 @@ static void add_line(const struct hf_cli_repair *repair,
 	hf_buffer_add_text(out, "\n");
 }
 
+/* How many are shown: a person is to choose. */
+static size_t listed(const struct candidates *candidates)
+{
+	return candidates->count < LISTED_MAX ? candidates->count : LISTED_MAX;
+}
+
 static void add_list(const struct hf_cli_repair *repair,
 		     const struct candidates *candidates, struct hf_buffer *out)
 {
@@ -125,8 +168,15 @@ static void add_list(const struct hf_cli_repair *repair,
 			 " has had %zu other contents that are no damage, the "
 			 "newest first:\n",
 			 candidates->count);
-	for (size_t i = 0; i < candidates->count; i++)
+	for (size_t i = 0; i < listed(candidates); i++)
 		add_line(repair, candidates, i, out);
+	if (candidates->count == listed(candidates))
+		return;
+	hf_text_begin(out, &repair->output->style, NULL);
+	hf_buffer_printf(out, "  and %zu older: holdfast log --path ",
+			 candidates->count - listed(candidates));
+	hf_text_add_shell(out, candidates->path);
+	hf_buffer_printf(out, "%s\n", repair->output->style.location);
 }
 
 /* As `diff SNAPSHOT -- PATH` shows it. */
@@ -181,7 +231,7 @@ static int64_t ask(const struct hf_cli_repair *repair,
 	add_list(repair, candidates, &lines);
 	hf_buffer_printf(&question,
 			 "which one? [1-%zu, d N: how it differs, q: none] ",
-			 candidates->count);
+			 listed(candidates));
 	for (;;) {
 		if (!hf_ask_for(repair->output, &lines,
 				question.is_failed ? "? " : question.data,
@@ -189,7 +239,8 @@ static int64_t ask(const struct hf_cli_repair *repair,
 		    answer[0] == 'q' || answer[0] == 'Q')
 			return -1;
 		hf_buffer_clear(&lines);
-		if (!parse_answer(answer, candidates->count, &index, &is_shown))
+		if (!parse_answer(answer, listed(candidates), &index,
+				  &is_shown))
 			continue;
 		if (!is_shown)
 			return (int64_t)index;

@@ -104,6 +104,17 @@ def without_a_terminal_the_choice_is_listed(s):
 
 
 @case
+def a_long_list_ends_with_where_the_rest_is(s):
+    p = Project(s)
+    p.record(*("%d = 1\n" % number for number in range(25)))
+    text = p.run(2, "restore", "config.toml")
+    says(text, "has had 24 other contents", "^holdfast:   20  ",
+         r"^holdfast:   and 4 older: holdfast log --path config\.toml$")
+    if "holdfast:   21  " in text:
+        raise Failure("too long:\n" + text)
+
+
+@case
 def from_counts_the_contents_of_the_path(s):
     p = Project(s)
     p.record("one = 1\n", "two = 2\n")
