@@ -348,6 +348,8 @@ def main():
                     project.done()
                 project = Project(rng)
                 project.settle()
+            if i % 1000 == 0:
+                print("%d rounds" % i, flush=True)
             kind = rng.choices(list(WEIGHTS), WEIGHTS.values())[0]
             tried[kind] += 1
             try:
