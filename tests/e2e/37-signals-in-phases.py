@@ -190,15 +190,14 @@ def ten_while_it_runs(project):
     with open(script, "w", encoding="utf-8") as file:
         file.write("import os, signal, sys\n"
                    "seen = 0\n"
-                   "def count(number, _frame):\n"
-                   "    global seen\n"
+                   "all = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}\n"
+                   "signal.pthread_sigmask(signal.SIG_BLOCK, all)\n"
+                   "open('%s', 'w').close()\n"
+                   "while True:\n"
+                   "    number = signal.sigwait(all)\n"
                    "    seen += 1\n"
                    "    with open('%s.%%d' %% seen, 'w'): pass\n"
-                   "    if number == signal.SIGUSR1: os._exit(seen)\n"
-                   "for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):\n"
-                   "    signal.signal(one, count)\n"
-                   "open('%s', 'w').close()\n"
-                   "while True: signal.pause()\n" % (project.mark, project.mark))
+                   "    if number == signal.SIGUSR1: os._exit(seen)\n" % (project.mark, project.mark))
     process = project.start("exec python3 %s" % script)
     wait_for("the command", lambda: os.path.exists(project.mark))
     count = 0

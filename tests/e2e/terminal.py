@@ -155,13 +155,11 @@ def stopped_and_continued_at_once(s):
     rounds = 40
     s.script("count.py", "import os, signal, sys\n"
              "seen = 0\n"
-             "def count(*_):\n"
-             "    global seen\n"
-             "    seen += 1\n"
-             "    os.write(1, b'us' b'r%d\\n' % seen)\n"
-             "signal.signal(signal.SIGUSR1, count)\n"
+             "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})\n"
              "print('rea' 'dy', flush=True)\n"
-             "while True: signal.pause()\n")
+             "while signal.sigwait({signal.SIGUSR1}):\n"
+             "    seen += 1\n"
+             "    os.write(1, b'us' b'r%d\\n' % seen)\n")
     t = s.terminal()
     t.run("python3 count.py")
     t.wait_for("ready")

@@ -40,21 +40,46 @@ static void ask_canary(struct hf_job *job)
 }
 
 /*
+ * A stop takes a SIGCONT away that waits, and a SIGCONT all stops: the canary
+ * may have the second of two where front has the first.  The job has met both.
+ */
+static bool take_opposites(struct hf_job *job, int number)
+{
+	static const int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+	bool is_stop = false;
+	bool has_any = false;
+
+	for (size_t i = 0; i < HF_COUNT(stops); i++) {
+		is_stop = is_stop || number == stops[i];
+		if (number != SIGCONT)
+			continue;
+		has_any = has_any || job->canary_saw[stops[i]] != 0;
+		job->canary_saw[stops[i]] = 0;
+	}
+	if (!is_stop)
+		return has_any;
+	has_any = job->canary_saw[SIGCONT] != 0;
+	job->canary_saw[SIGCONT] = 0;
+	return has_any;
+}
+
+/*
  * Did the canary get this signal as well?  The kernel sends to a whole group
  * before any of it can answer.
  */
 static bool was_for_the_group(struct hf_job *job,
 			      const struct signalfd_siginfo *info)
 {
-	pid_t *const saw = &job->canary_saw[info->ssi_signo % NSIG];
+	const int number = (int)info->ssi_signo % NSIG;
+	bool is_known;
 
 	if (job->canary_fd < 0)
 		return false;
 	ask_canary(job);
-	if (*saw != (pid_t)info->ssi_pid + 1)
-		return false;
-	*saw = 0;
-	return true;
+	is_known = job->canary_saw[number] == (pid_t)info->ssi_pid + 1;
+	if (is_known)
+		job->canary_saw[number] = 0;
+	return take_opposites(job, number) || is_known;
 }
 
 static void tell_guard(const struct hf_job *job, enum hf_message_kind kind,
@@ -84,10 +109,6 @@ static void take_signal(struct hf_job *job, const struct signalfd_siginfo *info)
 	const pid_t sender = (pid_t)info->ssi_pid;
 	bool is_known = false;
 
-	/* See stop_too(): others of the group have stopped as well. */
-	if (info->ssi_signo == SIGTSTP && info->ssi_code == SI_KERNEL &&
-	    !hf_process_has_job_control())
-		(void)kill(0, SIGCONT);
 	if (info->ssi_code == SI_KERNEL)
 		is_known = job->command > 0;
 	else if (sender == job->front || sender == job->command ||
@@ -148,17 +169,6 @@ static bool stop_by(const struct hf_job *job, int signal_number)
  */
 static void stop_too(struct hf_job *job, int signal_number)
 {
-	/*
-	 * Where nobody could continue us the kernel would not have stopped the
-	 * command either, were it not for guard: a stop key is ignored, and one
-	 * that reads or writes in the background is hung up.
-	 */
-	if (signal_number != SIGSTOP && !hf_process_has_job_control()) {
-		if (signal_number != SIGTSTP)
-			tell_guard(job, HF_MESSAGE_FORWARD, SIGHUP);
-		tell_guard(job, HF_MESSAGE_RESUMED, 0);
-		return;
-	}
 	/* Who else would wake us if guard died meanwhile? */
 	hf_job_start_canary(job);
 	if (stop_by(job, signal_number))
