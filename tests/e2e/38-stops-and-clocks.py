@@ -7,10 +7,11 @@
 import errno
 import os
 import signal
+import subprocess
 import sys
 import time
 
-from story import FILES, LIMIT, Wrong, tell
+from story import FILES, HOLDFAST, LIMIT, Wrong, tell
 
 DAY = 24 * 3600
 
@@ -106,6 +107,18 @@ def boot_clock_jumps(place):
             run.check(as_it_was=now.keys() == place.saved.keys() and not differ)
 
 
+def one_beside_is_stopped(place):
+    """In a group that nothing but the run could tie to its session, as that of a CI job: its end is no hang-up."""
+    place.first()
+    script = ('sleep 1000 & kill -STOP $!; for gate in off require; do "$0" run --gate $gate -- true; echo $?; done; '
+              'kill -KILL $!')
+    job = subprocess.run(place.lead() + ["sh", "-c", script, HOLDFAST], cwd=place.root, env=place.environ(),
+                         timeout=LIMIT, check=False, start_new_session=True, capture_output=True, text=True)
+    if (job.returncode, job.stdout) != (0, "0\n0\n"):
+        raise Wrong("ended with %s: %s%s" % (job.returncode, job.stdout, job.stderr))
+    place.untouched()
+
+
 def times_of_another_century(place):
     """What the files and the store say of the time is not the clock's: before it, and long after it."""
     for ahead in (-40 * 365 * DAY, 40 * 365 * DAY, 0):
@@ -124,4 +137,4 @@ def times_of_another_century(place):
             place.run("true", options=("--gate", gate)).ended(0)
 
 
-tell(guard_stands_still, guard_is_continued, times_of_another_century, as_root=(boot_clock_jumps,))
+tell(guard_stands_still, guard_is_continued, one_beside_is_stopped, times_of_another_century, as_root=(boot_clock_jumps,))

@@ -4,14 +4,17 @@
  *
  *	shell - front		the shell's child, in the job's process group
  *		  |- canary	same group
- *		  `- guard	a group of its own, same session
+ *		  `- guard	a session of its own
  *		       `- command	in the job's group
  *
  * Guard must be an ancestor of the command, because Yama lets nobody else look
  * into it, and must not be in the job's group, because a signal to the group
- * may be SIGKILL.  setsid() would do that too, but then its child could not be
- * in the job's group (EPERM).  So guard forks the command first, while it still
- * is in the job's group, and then leaves for a group of its own.
+ * may be SIGKILL.  So it forks the command first, while it still is in that
+ * group, and then leaves for a session of its own.  A group of its own in the
+ * same session would not do: then it would be what ties the job's group to the
+ * session, and where nothing else does, as in a CI job, the command's end would
+ * orphan the group, which the kernel hangs up when a process in it is stopped
+ * (kill_orphaned_pgrp() in kernel/exit.c; POSIX, _exit()).
  *
  * Front and guard block every signal and take them from a signalfd.  What the
  * terminal sends (SI_KERNEL) the command has got by itself; what somebody sent

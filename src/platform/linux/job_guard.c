@@ -78,7 +78,7 @@ static void pass_on_early_signals(struct hf_job *job)
 			(void)kill(job->command, message.value);
 }
 
-/* Our group, our descriptors, the layers; then the command may go. */
+/* Our session, our descriptors, the layers; then the command may go. */
 static int start(struct hf_job *job, struct hf_error *err)
 {
 	const struct hf_job_hooks *const hooks = &job->options->hooks;
@@ -88,9 +88,9 @@ static int start(struct hf_job *job, struct hf_error *err)
 	rc = hf_job_fork_command(job, err);
 	if (rc < 0)
 		return rc;
-	if (setpgid(0, 0) < 0)
+	if (setsid() < 0)
 		return hf_fail_system(err, -errno,
-				      "cannot start the command: group");
+				      "cannot start the command: session");
 	hf_job_close_inherited(job);
 	rc = hooks->arm(hooks->context, job, err);
 	if (rc < 0)

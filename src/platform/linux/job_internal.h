@@ -90,13 +90,6 @@ void hf_job_start_canary(struct hf_job *job);
 /* In front; nothing when there is none, which a short command never gets. */
 void hf_job_end_canary(struct hf_job *job);
 
-/*
- * Has the calling process's group a member whose parent could continue it: one
- * of the same session in another group (POSIX: the group is not orphaned)?
- * Guard is such a parent for the kernel, and must not count.
- */
-bool hf_process_has_job_control(void);
-
 void hf_message_send(int fd, const struct hf_message *message);
 /* 1 with a message, 0 when the other end is gone. */
 int hf_message_receive(int fd, struct hf_message *ret_message);

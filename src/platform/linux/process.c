@@ -44,26 +44,6 @@ bool hf_process_look(uint64_t pid, uint64_t *ret_parent, uint64_t *ret_start)
 		      ret_parent, ret_start) == 2;
 }
 
-bool hf_process_has_job_control(void)
-{
-	const pid_t group = getpgrp();
-	const pid_t session = getsid(0);
-	uint64_t at = (uint64_t)getpid();
-
-	for (size_t i = 0; i < ANCESTORS_MAX; i++) {
-		uint64_t parent;
-		uint64_t start;
-
-		if (!hf_process_look(at, &parent, &start) || parent == 0 ||
-		    getsid((pid_t)parent) != session)
-			return false;
-		if (getpgid((pid_t)parent) != group)
-			return true;
-		at = parent;
-	}
-	return false;
-}
-
 int64_t hf_process_pid(void)
 {
 	return getpid();
