@@ -82,7 +82,7 @@ static void hint(const struct looking *looking)
 {
 	cleanup_buffer struct hf_buffer path = HF_BUFFER_INIT;
 
-	hf_text_add_shell(&path, looking->options->path);
+	hf_text_add_argument(&path, looking->options->path);
 	if (path.data != NULL)
 		hf_output_mark(
 			looking->output, "hint",

@@ -93,6 +93,13 @@ void hf_text_add_shell(struct hf_buffer *out, const char *word)
 	hf_buffer_add_text(out, "'");
 }
 
+void hf_text_add_argument(struct hf_buffer *out, const char *path)
+{
+	if (path[0] == '-')
+		hf_buffer_add_text(out, "./");
+	hf_text_add_shell(out, path);
+}
+
 void hf_text_add_command(struct hf_buffer *out, const char *const *argv)
 {
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
@@ -180,9 +187,7 @@ static void add_path(struct hf_buffer *out, const struct hf_project *project,
 		absolute = hf_path_join(project->root, path);
 		out->is_failed |= absolute == NULL;
 	}
-	if (path[0] == '-' && absolute == NULL)
-		hf_buffer_add_text(out, "./");
-	hf_text_add_shell(out, absolute == NULL ? path : absolute);
+	hf_text_add_argument(out, absolute == NULL ? path : absolute);
 }
 
 void hf_text_add_restore(struct hf_buffer *out,

@@ -28,6 +28,8 @@ struct hf_text_style {
 void hf_text_add_name(struct hf_buffer *out, const char *name);
 /* A word as a shell takes it and a terminal shows it, quoted where it must be. */
 void hf_text_add_shell(struct hf_buffer *out, const char *word);
+/* The same of a path that must not be taken for an option: "./-name". */
+void hf_text_add_argument(struct hf_buffer *out, const char *path);
 /* A command line of NULL-terminated words, safe for the terminal, shortened. */
 void hf_text_add_command(struct hf_buffer *out, const char *const *argv);
 /* What a process was started with, shortened; else its short name. */

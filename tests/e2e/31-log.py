@@ -116,6 +116,20 @@ def of_a_file():
     check("quiet", holdfast(0, *ours("log", "-q", "--path", NAME)).stderr == "")
 
 
+def of_a_dash():
+    """What the hint says can be typed: a name is no option."""
+    with open(os.path.join(ROOT, "-n"), "w", encoding="utf-8") as file:
+        file.write("dash\n")
+    holdfast(0, *ours("snapshot", *PROTECT, "--protect", "-n"))
+    hint = holdfast(0, *ours("log", "--path", "-n")).stderr
+    os.unlink(os.path.join(ROOT, "-n"))
+    command = re.search(r"'holdfast (restore [^']*)'", hint)
+    check("a command", command is not None and "show --store %s @{N}:./-n'" % STORE in hint, hint)
+    holdfast(0, *command.group(1).replace("@{N}", "@{0}").split())
+    check("it restores", os.path.exists(os.path.join(ROOT, "-n")))
+    os.unlink(os.path.join(ROOT, "-n"))
+
+
 def of_everything():
     told = log("-n", "100")["entries"]
     snapshots = [e for e in told if e["type"] == "snapshot"]
@@ -179,3 +193,4 @@ with tempfile.TemporaryDirectory(prefix="hf-e2e-") as BASE:
     of_what_is_not()
     damaged()
     of_one_second()
+    of_a_dash()
