@@ -124,8 +124,8 @@ static int fail_other(const char *kept_path, struct hf_error *err)
 			    "'holdfast verify --store' checks all of them");
 }
 
-/* All of it to standard output, whatever it is; then what it should have been.
- */
+/* All of it to standard output, but what a terminal must not be given; then
+ * what it should have been. */
 static int print_content(struct hf_output *output, int fd,
 			 const struct hf_kept_copy *copy, const char *kept_path,
 			 struct hf_error *err)
@@ -139,22 +139,21 @@ static int print_content(struct hf_output *output, int fd,
 
 	if (hasher == NULL || data == NULL)
 		return hf_fail_memory(err);
-	while ((len = hf_file_read(fd, data, CHUNK)) > 0 &&
-	       !output->has_failed) {
-		const struct hf_buffer part = {
-			.data = data,
-			.len = (size_t)len,
-		};
+	while ((len = hf_file_read(fd, data, CHUNK)) > 0) {
+		const int rc = hf_output_check_content(output, kept_path, data,
+						       (size_t)len, err);
 
+		if (rc < 0)
+			return rc;
 		hf_hasher_update(hasher, data, (size_t)len);
-		hf_output_result(output, &part);
+		if (!hf_output_part(output, data, (size_t)len))
+			return 0;
 	}
 	if (len < 0)
 		return hf_fail_system(err, (int)len, "cannot read '%s'",
 				      HF_QUOTE(kept_path));
 	hash = hf_hasher_digest(hasher);
-	if (output->has_failed || was == NULL || !was->has_hash ||
-	    hf_hash_equal(&hash, &was->hash))
+	if (was == NULL || !was->has_hash || hf_hash_equal(&hash, &was->hash))
 		return 0;
 	return fail_other(kept_path, err);
 }

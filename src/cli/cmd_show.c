@@ -13,7 +13,6 @@
 #include "core/moment.h"
 #include "core/snapshot.h"
 #include "core/snapshot_peek.h"
-#include "platform/terminal.h"
 #include "report/json.h"
 
 /* Up to here a content is held until it is proven, and only then printed. */
@@ -204,35 +203,12 @@ static int fail_content(const struct showing *showing, struct hf_error *err)
 				 "damaged and what can still be had");
 }
 
-/* Would it move the cursor, or worse? */
-static bool is_for_terminals(const unsigned char *data, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (data[i] == 0 || data[i] == 0x7f ||
-		    (data[i] < 0x20 && strchr("\t\n\r\f", data[i]) == NULL) ||
-		    (data[i] == 0xc2 && i + 1 < len && data[i + 1] < 0xa0))
-			return false;
-	return true;
-}
-
-static int check_terminal(const struct showing *showing, const void *data,
-			  size_t len, struct hf_error *err)
-{
-	if (!hf_terminal_is(HF_STDOUT) || is_for_terminals(data, len))
-		return 0;
-	(void)hf_fail(err, HF_ERR_USAGE,
-		      "cannot show '%s' on a terminal: it is no text",
-		      HF_QUOTE(showing->path));
-	return hf_fail_hint(err,
-			    "'> FILE' or '| less' behind the command takes "
-			    "it as it is");
-}
-
 static int print_part(void *context, const void *data, size_t len,
 		      struct hf_error *err)
 {
 	struct showing *const showing = context;
-	const int rc = check_terminal(showing, data, len, err);
+	const int rc = hf_output_check_content(showing->output, showing->path,
+					       data, len, err);
 
 	if (rc < 0)
 		return rc;
@@ -298,8 +274,8 @@ static int print_content(struct showing *showing, const struct hf_entry *entry,
 		print_json(showing, entry, &data);
 		return 0;
 	}
-	rc = data.len == 0 ? 0
-			   : check_terminal(showing, data.data, data.len, err);
+	rc = hf_output_check_content(showing->output, showing->path, data.data,
+				     data.len, err);
 	if (rc == 0)
 		hf_output_result(showing->output, &data);
 	return rc;

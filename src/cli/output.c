@@ -124,6 +124,34 @@ void hf_output_result(struct hf_output *output, const struct hf_buffer *text)
 	}
 }
 
+/* Would it move the cursor, or worse?  U+0080 to U+009F are two bytes each. */
+static bool is_for_terminals(const unsigned char *data, size_t len,
+			     unsigned char *last)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (data[i] == 0 || data[i] == 0x7f ||
+		    (data[i] < 0x20 && strchr("\t\n\r\f", data[i]) == NULL) ||
+		    (*last == 0xc2 && data[i] >= 0x80 && data[i] < 0xa0))
+			return false;
+		*last = data[i];
+	}
+	return true;
+}
+
+int hf_output_check_content(struct hf_output *output, const char *name,
+			    const void *data, size_t len, struct hf_error *err)
+{
+	if (!hf_terminal_is(HF_STDOUT) ||
+	    is_for_terminals(data, len, &output->last))
+		return 0;
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot show '%s' on a terminal: it is no text",
+		      HF_QUOTE(name));
+	return hf_fail_hint(err,
+			    "'> FILE' or '| less' behind the command takes "
+			    "it as it is");
+}
+
 int hf_output_end(const struct hf_output *output, int status, int failure)
 {
 	return output->has_failed && (status == HF_STATUS_DONE ||

@@ -39,6 +39,7 @@ struct hf_output {
 	int patience_ms;		/* left for who does not read */
 	size_t lost;			/* messages that were not read in time */
 	bool has_failed;		/* a result was not written whole */
+	unsigned char last;		/* of a content, checked until here */
 };
 
 /* Nobody who reads messages may hold up a run longer than this, however many
@@ -70,6 +71,13 @@ void hf_output_lines(struct hf_output *output, const struct hf_buffer *lines);
 void hf_output_result(struct hf_output *output, const struct hf_buffer *text);
 /* The same of a part of one; false when no more need follow. */
 bool hf_output_part(struct hf_output *output, const void *data, size_t len);
+/*
+ * Before a part of a content is printed, from its first byte on: a terminal is
+ * given no more of one that could drive it.  Nothing else is checked.
+ */
+MUST_CHECK int hf_output_check_content(struct hf_output *output,
+				       const char *name, const void *data,
+				       size_t len, struct hf_error *err);
 /* What to exit with: failure instead, when nothing else went wrong. */
 int hf_output_end(const struct hf_output *output, int status, int failure);
 

@@ -131,13 +131,21 @@ def refusals():
 
 
 def on_a_terminal():
-    """A text is shown there; what could drive it is not."""
-    for name, status, seen in (("config.toml", 0, b"# kept by hand\r\n"), ("binary", 2, b"it is no text"),
-                               ("large", 2, b"it is no text")):
+    """A text is shown there; what could drive it is not, nor where it is read in two parts."""
+    put("binary", b"x\x1b[2J")
+    put("config.toml", TEXT + b"by hand\n")
+    put("a:b", b"x" * 65535 + "\x9b2J".encode())
+    holdfast(0, "restore", "--from", "@", "binary", "config.toml", "a:b")
+    for words, status, seen in ((("show", "@:config.toml"), 0, b"# kept by hand\r\n"),
+                                (("show", "@:binary"), 2, b"it is no text"), (("show", "@:large"), 2, b"it is no text"),
+                                (("kept", "show", "1:config.toml"), 0, b"by hand\r\n"),
+                                (("kept", "show", "1:binary"), 2, b"binary' on a terminal: it is no text"),
+                                (("kept", "show", "1:a:b"), 2, b"it is no text")):
+        name = " ".join(words)
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(ROOT)
-            os.execv(HOLDFAST, [HOLDFAST, "show", "@:" + name, "--color", "never", "--store", STORE])
+            os.execv(HOLDFAST, (HOLDFAST,) + words + ("--color", "never", "--store", STORE))
         text = b""
         while select.select([fd], [], [], 30)[0]:
             try:
@@ -148,13 +156,14 @@ def on_a_terminal():
         os.close(fd)
         got = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         check("%s on a terminal: %d %r" % (name, got, text[:200]), got == status and seen in text)
-        check("no escape reached it", b"\x1b" not in text and b"\x00" not in text)
+        check("no escape reached it", b"\x1b" not in text and b"\x00" not in text and b"\x9b" not in text)
 
 
 def nobody_reads():
     """One that has seen enough is no failure, and what is left is not made."""
-    for name in ("@:large", "@:config.toml", "@"):
-        process = subprocess.Popen([HOLDFAST, "show", name, "--store", STORE], cwd=ROOT, stdout=subprocess.PIPE,
+    for words in (("show", "@:large"), ("show", "@:config.toml"), ("show", "@"), ("kept", "show", "1:a:b")):
+        name = " ".join(words)
+        process = subprocess.Popen((HOLDFAST,) + words + ("--store", STORE), cwd=ROOT, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, restore_signals=True)
         process.stdout.read(1)
         process.stdout.close()
