@@ -37,7 +37,7 @@ int hf_snapshot_open(const struct hf_store *store, const struct hf_name *name,
 }
 
 /* Which other snapshot is right only a person can say. */
-static int add_cure(const struct hf_name *name, struct hf_error *err)
+int hf_snapshot_add_cure(const struct hf_name *name, struct hf_error *err)
 {
 	if (err->code != HF_ERR_CORRUPT)
 		return err->code;
@@ -91,7 +91,7 @@ static int read_manifest(int fd, const struct hf_name *name,
 		rc = hf_snapshot_check_name(label.data, &manifest.name, name,
 					    err);
 	if (rc < 0)
-		return add_cure(name, err);
+		return hf_snapshot_add_cure(name, err);
 	*ret_manifest = manifest;
 	manifest = (struct hf_manifest)HF_MANIFEST_INIT;
 	return 0;

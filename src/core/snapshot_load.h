@@ -52,5 +52,9 @@ MUST_CHECK int hf_snapshot_check_name(const char *label,
 				      const struct hf_name *found,
 				      const struct hf_name *name,
 				      struct hf_error *err);
+/* After a failure: what to do about one that is damaged.  The failure's code.
+ */
+MUST_CHECK int hf_snapshot_add_cure(const struct hf_name *name,
+				    struct hf_error *err);
 
 #endif /* HF_CORE_SNAPSHOT_LOAD_H */

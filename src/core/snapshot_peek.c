@@ -62,6 +62,8 @@ int hf_snapshot_prove(const struct hf_store *store, const struct hf_name *name,
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	int rc = read_whole(store, name, &text, err);
 
+	if (rc < 0)
+		return hf_snapshot_add_cure(name, err);
 	for (; rc == 0 && *paths; paths++)
 		rc = hf_manifest_find(text.data, text.len, *paths, tree, err);
 	return rc;

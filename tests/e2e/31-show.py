@@ -215,6 +215,8 @@ def damaged():
         file.write(whole.replace(b'"size":', b'"size":1', 1))
     told = holdfast(3, "show", "2:config.toml")
     check("a manifest that is damaged", told.stdout == b"" and b"it is damaged" in told.stderr, told)
+    check("the same cure as of all of it", told.stderr == holdfast(3, "show", "2").stderr and
+          b"hint: no other one is used in its place" in told.stderr, told)
     told = holdfast(2, "show", "@{1}:config.toml")
     check("it is passed over, and said", b"note: passed over: cannot read 'snapshot 000002-" in told.stderr, told)
     with open(manifest, "wb") as file:
