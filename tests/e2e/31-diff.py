@@ -234,6 +234,8 @@ def pagers():
               (first is None or text.startswith(first)))
     status, text = on_a_terminal("head -n 1", "data/lines")
     check("one who has seen enough", status == 1 and text.count(b"\n") == 1, text)
+    status, text = on_a_terminal("kill -INT $$", "data/lines")
+    check("one who leaves by a key", status == 1 and text == b"", text)
     status, text = on_a_terminal("sed 's/^/| /'", "--json", "data/lines")
     check("JSON has no pager", status == 1 and text.startswith(b"{") and b"\x1b" not in text, text)
     status, text = on_a_terminal("sed 's/^/| /'", "--color", "never", "data/lines")

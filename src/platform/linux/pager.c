@@ -104,8 +104,9 @@ static int start(struct viewer *viewer, int input_fd, const sigset_t *mask)
 	return -rc;
 }
 
-/* Has it ended as a viewer does?  One that was not found is told by its shell
- * with 127, one that did not understand its options in its own way. */
+/* Has it ended as a viewer does, or by a key?  One that was not found is told
+ * by its shell with 127, one that did not understand its options in its own
+ * way. */
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -113,6 +114,9 @@ static int wait_for(pid_t pid)
 
 	if (ended < 0)
 		return (int)ended;
+	if (WIFSIGNALED(status) &&
+	    (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
+		return 0;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ECHILD;
 }
 
