@@ -284,6 +284,21 @@ static int select_records(const struct hf_project *project,
 	return 0;
 }
 
+static int fail_unrestorable(const struct hf_kept_list *list,
+			     struct hf_error *err)
+{
+	(void)hf_fail(err, HF_ERR_USAGE,
+		      "cannot restore what session %s has kept: %s",
+		      list->session.text,
+		      list->has_record ? "it replaced nothing"
+				       : "its journal is lost, or cannot be "
+					 "read");
+	return list->count == 0 ? err->code
+				: hf_fail_hint(err, "'holdfast kept show "
+						    "SESSION:PATH' prints a "
+						    "copy");
+}
+
 static int restore(struct hf_cli_repair *repair,
 		   const struct hf_options *options, struct hf_output *output,
 		   int *ret_status, struct hf_error *err)
@@ -312,12 +327,7 @@ static int restore(struct hf_cli_repair *repair,
 	if (rc < 0)
 		return rc;
 	if (!list.has_record || list.record.kept_count == 0)
-		return hf_fail(err, HF_ERR_USAGE,
-			       "cannot restore what session %s has kept: %s",
-			       list.session.text,
-			       list.has_record ? "it replaced nothing"
-					       : "its journal is lost, or "
-						 "cannot be read");
+		return fail_unrestorable(&list, err);
 	is_whole = options->word_count == 2;
 	if (!is_whole)
 		rc = select_records(&repair->project, &list, options->words + 2,

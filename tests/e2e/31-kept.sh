@@ -145,5 +145,7 @@ expect 2 "$holdfast" kept show 1:planted
 rm "$store"/sessions/000001-*
 expect 0 "$holdfast" kept
 grep -q '^session 1, whose journal is lost or damaged$' "$dir/out" || fail 'no journal'
+expect 2 "$holdfast" kept restore 1 sub/deep.toml
+said "its journal is lost" "hint: 'holdfast kept show SESSION:PATH' prints"
 expect 0 "$holdfast" kept show 1:sub/deep.toml
 cmp "$dir/out" "$dir/deep" || fail 'without a journal: other bytes'
