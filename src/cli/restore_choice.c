@@ -49,6 +49,12 @@ static bool is_damage(const struct candidates *candidates,
 	return false;
 }
 
+static bool has_content(const struct hf_entry *entry)
+{
+	return entry != NULL && (entry->stat.kind == HF_KIND_FILE ||
+				 entry->stat.kind == HF_KIND_LINK);
+}
+
 /* What the newest snapshot has of the path, where that is something else than
  * what is there; or NULL. */
 static const struct hf_entry *find_newest(const struct candidates *candidates,
@@ -317,7 +323,8 @@ static int choose_path(struct hf_cli_repair *repair,
 	int rc;
 
 	/* What lies in a directory is taken as the newest snapshot has it. */
-	if (candidates.now->stat.kind == HF_KIND_DIRECTORY)
+	if (candidates.now->stat.kind == HF_KIND_DIRECTORY &&
+	    !has_content(hf_tree_find(&newest->tree, path)))
 		return 0;
 	rc = find_candidates(repair, newest, &candidates, err);
 	if (rc < 0 || candidates.count == 0)

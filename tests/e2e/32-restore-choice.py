@@ -190,6 +190,21 @@ def damage_is_never_taken(s):
 
 
 @case
+def damage_is_not_taken_for_a_directory_either(s):
+    p = Project(s)
+    p.record("one = 1\n")
+    p.run(97, "run", "--gate", "off", "--", "sh", "-c", "echo damaged >config.toml")
+    p.record("damaged\n")
+    os.remove(p.path("config.toml"))
+    os.mkdir(p.path("config.toml"))
+    p.write("deep\n", "config.toml/deep")
+    says(p.run(0, "restore", "config.toml"), "of snapshot 1, ", "put back config.toml, was a directory")
+    p.holds("one = 1\n")
+    p.run(0, "undo")
+    p.holds("deep\n", "config.toml/deep")
+
+
+@case
 def what_was_kept_alone_is_not_taken(s):
     p = Project(s)
     p.record("one = 1\n")
