@@ -56,6 +56,23 @@ void hf_repair_sweep(const struct hf_project *project,
 	}
 }
 
+/* Is one of them a run?  Of one that cannot be asked the lock tells. */
+static bool has_run(const struct hf_store *store, const struct hf_names *living)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < living->count && !is_found; i++) {
+		cleanup_session_record struct hf_session_record record =
+			HF_SESSION_RECORD_INIT;
+		struct hf_error ignored;
+
+		is_found = hf_journal_read_first(store, &living->items[i],
+						 &record, &ignored) == 0 &&
+			   strcmp(record.kind, "run") == 0;
+	}
+	return is_found;
+}
+
 int hf_repair_lock(struct hf_project *project, const char *verb,
 		   enum hf_store_open_mode mode, struct hf_names *ret_dead,
 		   struct hf_error *err)
@@ -66,7 +83,8 @@ int hf_repair_lock(struct hf_project *project, const char *verb,
 	if (rc < 0)
 		return rc;
 	/* A run holds its journal as long as it lives and the lock only now and
-	 * then: look twice, so that nobody waits for a run to end. */
+	 * then: look twice, so that nobody waits for a run to end.  What is
+	 * done by hand holds both, and is waited for. */
 	for (int i = 0; i < 2; i++) {
 		cleanup_names struct hf_names living = HF_NAMES_INIT;
 
@@ -75,7 +93,8 @@ int hf_repair_lock(struct hf_project *project, const char *verb,
 					  err);
 		if (rc < 0)
 			return rc;
-		if (living.count > 0)
+		if (has_run(&project->store, &living) ||
+		    (i > 0 && living.count > 0))
 			return fail_busy(verb, err);
 		if (i > 0)
 			break;

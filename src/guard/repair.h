@@ -20,7 +20,8 @@ struct hf_error;
 
 /*
  * Open the store and take its lock.  HF_ERR_BUSY when a run is in progress: it
- * puts back what it must itself.  verb is for that message.  ret_dead: the
+ * puts back what it must itself; another repair by hand is waited for.  verb is
+ * for that message.  ret_dead: the
  * sessions that did not end; their temporary names are swept.
  */
 MUST_CHECK int hf_repair_lock(struct hf_project *project, const char *verb,

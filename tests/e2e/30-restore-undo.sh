@@ -135,3 +135,19 @@ expect 2 "$holdfast" verify '@{nonsense}'
 said 'hint: '
 expect 0 "$holdfast" restore --from '@{1}'
 unchanged project
+
+# Several at once: each waits for the one before it, and none is taken for a run.
+seq 4000 >personas.toml
+expect 0 "$holdfast" snapshot
+cat >"$dir/together.sh" <<'END'
+for i in 1 2 3 4 5 6; do
+	(for k in 1 2 3 4; do
+		"$1" restore -q --from "@{$(((i + k) % 2))}" personas.toml || echo "status $?"
+	done) &
+done
+wait
+END
+expect 0 sh "$dir/together.sh" "$holdfast"
+silent 'one of several at once'
+expect 0 "$holdfast" restore --from '@{2}'
+unchanged project
