@@ -83,6 +83,12 @@ offers 'undo' holdfast help un
 number=$(ls "$("$holdfast" store path)/snapshots")
 offers "$number" holdfast verify 0
 offers "$number" holdfast restore --from ''
+# What lies in a store is no code.
+touch "$("$holdfast" store path)/snapshots/\$(touch ran)" \
+	"$("$holdfast" store path)/snapshots/0\`touch ran\`"
+offers "$number" holdfast restore --from ''
+[ ! -e ran ] || fail 'a name in a store was run'
+rm "$("$holdfast" store path)"/snapshots/*touch*
 # The command's own words are not ours.
 offers 'presets.toml' holdfast run cat --gate pre
 offers '' holdfast run cat --ga
