@@ -10,9 +10,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "core/kept.h"
+#include "core/scan.h"
 
-/* A descriptor each: no path of a project is so deep. */
-#define DEPTH_MAX      256
 #define FIRST_CAPACITY 16
 
 static int fail_look(const char *name, int rc, struct hf_error *err)
@@ -54,40 +53,57 @@ static int add_copy(struct hf_kept_list *list, const char *name,
 }
 
 /* above: the name of the directory, "" for the session's. */
-static int walk(struct hf_kept_list *list, int dir_fd, const char *above,
-		unsigned depth, struct hf_error *err)
+static int add_all_of(struct hf_kept_list *list, int dir_fd, const char *above,
+		      struct hf_error *err)
 {
 	cleanup_directory struct hf_directory *directory = NULL;
 	enum hf_kind ignored;
 	const char *entry;
 	int rc;
 
-	if (depth > DEPTH_MAX)
-		return fail_look(above, -ENAMETOOLONG, err);
 	rc = hf_directory_open(dir_fd, &directory);
 	if (rc < 0)
 		return fail_look(above, rc, err);
 	while ((rc = hf_directory_next(directory, &entry, &ignored)) > 0) {
 		cleanup_free char *name = hf_path_join(above, entry);
-		cleanup_fd int fd = -1;
 		struct hf_stat stat;
 
 		if (!name)
 			return hf_fail_memory(err);
 		rc = hf_file_stat_at(dir_fd, entry, &stat);
-		if (rc == 0)
-			rc = add_copy(list, name, &stat, err);
-		else if (rc != -ENOENT)
-			rc = fail_look(name, rc, err);
-		if (rc == 0 && stat.kind == HF_KIND_DIRECTORY) {
-			fd = hf_file_open_directory_at(dir_fd, entry);
-			rc = fd < 0 ? fail_look(name, fd, err)
-				    : walk(list, fd, name, depth + 1, err);
-		}
-		if (rc < 0 && rc != -ENOENT)
+		if (rc == -ENOENT)
+			continue;
+		rc = rc < 0 ? fail_look(name, rc, err)
+			    : add_copy(list, name, &stat, err);
+		if (rc < 0)
 			return rc;
 	}
 	return rc < 0 ? fail_look(above, rc, err) : 0;
+}
+
+/* What is found is looked through in turn: a descriptor each would not do for
+ * a deep tree. */
+static int walk(struct hf_kept_list *list, int session_fd, struct hf_error *err)
+{
+	int rc = add_all_of(list, session_fd, "", err);
+
+	for (size_t i = 0; rc == 0 && i < list->count; i++) {
+		const char *const name = list->items[i].name;
+		cleanup_fd int parent_fd = -1;
+		cleanup_fd int fd = -1;
+		const char *last;
+
+		if (list->items[i].kind != HF_KIND_DIRECTORY)
+			continue;
+		parent_fd = hf_scan_open_parent(session_fd, name, &last);
+		fd = parent_fd < 0 ? parent_fd
+				   : hf_file_open_directory_at(parent_fd, last);
+		if (fd == -ENOENT)
+			continue;
+		rc = fd < 0 ? fail_look(name, fd, err)
+			    : add_all_of(list, fd, name, err);
+	}
+	return rc;
 }
 
 static int compare_copies(const void *left, const void *right)
@@ -157,7 +173,7 @@ int hf_kept_list_read(const struct hf_store *store,
 				       session->text);
 	if (fd < 0 && fd != -ENOENT)
 		return fail_look(session->text, fd, err);
-	rc = fd < 0 ? 0 : walk(&list, fd, "", 0, err);
+	rc = fd < 0 ? 0 : walk(&list, fd, err);
 	if (rc < 0)
 		return rc;
 	if (list.count > 0)

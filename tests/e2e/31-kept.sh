@@ -149,3 +149,19 @@ expect 2 "$holdfast" kept restore 1 sub/deep.toml
 said "its journal is lost" "hint: 'holdfast kept show SESSION:PATH' prints"
 expect 0 "$holdfast" kept show 1:sub/deep.toml
 cmp "$dir/out" "$dir/deep" || fail 'without a journal: other bytes'
+
+# However deep it lies.
+make_project ../deep-project
+cd ../deep-project
+deep=data$(printf '/d%.0s' $(seq 300))
+mkdir -p "$deep"
+echo one >"$deep/file"
+expect 0 "$holdfast" snapshot --protect data/
+echo two >"$deep/file"
+expect 0 "$holdfast" restore --protect data/
+expect 0 "$holdfast" kept
+grep -q "^     4 bytes  $deep/file\$" "$dir/out" || fail 'no deep copy'
+expect 0 "$holdfast" kept show "1:$deep/file"
+[ "$(cat "$dir/out")" = two ] || fail 'the deep copy'
+expect 0 "$holdfast" kept restore 1 "$deep"
+[ "$(cat "$deep/file")" = two ] || fail 'it did not come back'
