@@ -200,6 +200,7 @@ static void show_difference(const struct hf_cli_repair *repair,
 
 	if (path == NULL)
 		return;
+	options.is_quiet = false;
 	options.words = words;
 	options.word_count = 2;
 	options.has_dashes = true;
@@ -275,7 +276,8 @@ static int64_t choose(struct hf_cli_repair *repair,
 				hf_format_span(&age, age_ns));
 		return 0;
 	}
-	if (hf_ask_is_possible() && !repair->options->is_dry_run)
+	if (hf_ask_is_possible() && !repair->options->is_dry_run &&
+	    !repair->options->is_json)
 		return ask(repair, candidates);
 	add_list(repair, candidates, &lines);
 	hf_output_lines(repair->output, &lines);
