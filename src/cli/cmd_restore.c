@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/paths.h"
 #include "cli/repair.h"
@@ -144,16 +145,32 @@ static int look(struct restoring *restoring, struct hf_error *err)
 	return hf_compare(want, &restoring->now, &restoring->deltas, err);
 }
 
+/* A directory that stands where something else is to be goes with all that is
+ * in it. */
+static bool is_in_the_way(const struct hf_delta *delta)
+{
+	return delta->before != NULL && delta->after != NULL &&
+	       (delta->change & HF_CHANGE_KIND) &&
+	       delta->after->stat.kind == HF_KIND_DIRECTORY &&
+	       delta->before->role != HF_ROLE_ALLOWED;
+}
+
 /* What a restore leaves as it is. */
 static void count_left(const struct restoring *restoring,
 		       struct hf_cli_repair_words *words)
 {
 	const struct hf_deltas *deltas = &restoring->deltas;
 	const bool is_removing = restoring->repair.options->is_removing;
+	const char *goes = NULL;
 
 	for (size_t i = 0; i < deltas->count; i++) {
 		const struct hf_delta *delta = &deltas->items[i];
+		const char *const path = hf_delta_entry(delta)->path;
 
+		/* What is beneath a path follows it at once. */
+		if (goes != NULL && hf_path_is_beneath(path, goes))
+			continue;
+		goes = is_in_the_way(delta) ? path : NULL;
 		if (hf_delta_entry(delta)->role == HF_ROLE_ALLOWED)
 			words->allowed++;
 		else if (delta->change & HF_CHANGE_ADDED && !is_removing)

@@ -205,6 +205,29 @@ def damage_is_not_taken_for_a_directory_either(s):
 
 
 @case
+def what_goes_with_a_directory_does_not_stay(s):
+    p = Project(s)
+    p.write('{ "protect": ["sub/"] }\n', "holdfast.json")
+    os.mkdir(p.path("sub"))
+    p.write("file\n", "sub/file")
+    p.run(0, "snapshot")
+    os.remove(p.path("sub/file"))
+    os.makedirs(p.path("sub/file/in"))
+    p.write("deep\n", "sub/file/in/deep")
+    text = p.run(0, "restore", "--dry-run")
+    if "stay" in text:
+        raise Failure("what is in the way stays:\n" + text)
+    p.write("added\n", "sub/file.added")
+    text = p.run(0, "restore")
+    says(text, "put back sub/file, was a directory",
+         "note: 1 entry is there that the snapshot does not have, and stays")
+    p.holds("file\n", "sub/file")
+    p.run(0, "undo")
+    p.holds("deep\n", "sub/file/in/deep")
+    p.holds("added\n", "sub/file.added")
+
+
+@case
 def what_was_kept_alone_is_not_taken(s):
     p = Project(s)
     p.record("one = 1\n")
