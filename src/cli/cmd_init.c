@@ -164,6 +164,19 @@ static bool can_ask(const struct hf_options *options)
 	       !options->is_quiet && hf_ask_is_possible();
 }
 
+/* Where nobody is asked, or given the list, this is all there is of it. */
+static void note_cut(const struct work *work)
+{
+	const struct hf_options *const options = work->options;
+
+	if (work->found.is_cut && !options->is_json && !options->is_quiet &&
+	    !options->is_dry_run)
+		hf_output_mark(work->output, "note",
+			       "there is more than was looked at; what is not "
+			       "protected but should be: add it to '%s'",
+			       HF_QUOTE(work->file));
+}
+
 /* 1, or 0 when a person wants nothing. */
 static int choose(struct work *work, struct hf_error *err)
 {
@@ -181,8 +194,10 @@ static int choose(struct work *work, struct hf_error *err)
 		return 1;
 	if (work->found.count > 0 && can_ask(options))
 		return ask(work, err);
-	if (count_chosen(work) > 0)
+	if (count_chosen(work) > 0) {
+		note_cut(work);
 		return 1;
+	}
 	if (!options->is_quiet && !options->is_json) {
 		add_list(work, &list);
 		hf_output_lines(work->output, &list);

@@ -28,12 +28,23 @@ cp "$dir/out" "$dir/planned"
 
 # Without a terminal: what is marked.
 expect 0 "$holdfast" init
+[ ! -s "$dir/err" ] || fail 'said more'
 cmp holdfast.json "$dir/planned" || fail 'wrote something else than planned'
 grep -q '^run your tests as: holdfast run -- python3 -m pytest$' "$dir/out" || fail 'no runner'
 expect 97 "$holdfast" run -- sh -c 'rm data/1.csv'
 [ -e data/1.csv ] || fail 'what init wrote protects nothing'
 expect 0 "$holdfast" run --dry-run -- true
 ! grep -q node_modules "$dir/out" || fail 'went into node_modules'
+
+# What lies too deep is not left out without a word.
+rm holdfast.json
+mkdir -p 1/2/3/4/5/6/7/8/9
+expect 0 "$holdfast" init
+said "^holdfast: note: there is more than was looked at"
+rm holdfast.json
+expect 0 "$holdfast" init --quiet
+silent '--quiet'
+rm -r 1
 
 # Never over what is there: here, above, a link, with --root and without.
 echo '{ "protect": ["data/"] }' >holdfast.json
