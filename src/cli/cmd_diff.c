@@ -90,8 +90,8 @@ static void add_difference(const struct hf_delta *delta,
 		add_count("lines", detail->lines, out);
 		add_count("comment lines", detail->comments, out);
 	} else if (detail->has_offset) {
-		hf_buffer_printf(out,
-				 ", no text, first difference at byte %" PRIu64,
+		hf_buffer_printf(out, "%s, first difference at byte %" PRIu64,
+				 detail->is_large ? "" : ", no text",
 				 detail->offset);
 	}
 	hf_buffer_add_text(out, "\n");
@@ -138,6 +138,24 @@ static void add_text(const struct diffing *diffing, struct hf_buffer *out)
 			      diffing->details[i].unified.len);
 }
 
+static void note(const struct diffing *diffing, size_t index)
+{
+	const struct hf_diff_detail *const detail = &diffing->details[index];
+	const char *const path =
+		hf_delta_entry(&diffing->comparison.deltas.items[index])->path;
+
+	if (detail->is_rough)
+		hf_output_mark(
+			diffing->output, "note",
+			"so much differs in '%s' that not all lines which are "
+			"the same were found",
+			HF_QUOTE(path));
+	else if (detail->is_large)
+		hf_output_mark(diffing->output, "note",
+			       "'%s' is too large to be compared by lines",
+			       HF_QUOTE(path));
+}
+
 /* What went wrong with single ones; the rest is told. */
 static int say_failures(const struct diffing *diffing)
 {
@@ -147,18 +165,10 @@ static int say_failures(const struct diffing *diffing)
 		const struct hf_diff_detail *const detail =
 			&diffing->details[i];
 
-		if (detail->err.code < 0) {
+		if (detail->err.code < 0)
 			status = hf_output_fail(diffing->output, &detail->err);
-		} else if (detail->is_rough && !diffing->options->is_quiet) {
-			hf_output_mark(
-				diffing->output, "note",
-				"so much differs in '%s' that not all lines "
-				"which are the same were found",
-				HF_QUOTE(hf_delta_entry(
-						 &diffing->comparison.deltas
-							  .items[i])
-						 ->path));
-		}
+		else if (!diffing->options->is_quiet)
+			note(diffing, i);
 	}
 	return status;
 }

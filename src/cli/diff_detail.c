@@ -225,10 +225,11 @@ static int examine_named(const struct hf_comparison *comparison,
 	if (rc == 0 && has_after)
 		rc = hf_comparison_read(comparison, delta->after, true,
 					HF_UNIFIED_MAX, &after, err);
-	if (rc == HF_ERR_LIMIT && has_before && has_after)
+	detail->is_large = rc == HF_ERR_LIMIT;
+	if (detail->is_large && has_before && has_after)
 		return examine_large(comparison, delta, detail, err);
 	if (rc < 0)
-		return rc == HF_ERR_LIMIT ? 0 : rc;
+		return detail->is_large ? 0 : rc;
 	if (has_before && has_after)
 		rc = examine(delta->after->path, &before, &after, detail, err);
 	return rc < 0 ? rc

@@ -23,6 +23,7 @@ struct hf_diff_detail {
 	uint64_t offset;
 	struct hf_buffer unified; /* of a text that was named */
 	bool is_rough;
+	bool is_large; /* named, and too large for that */
 	/* Why there is nothing of all that; code 0: nothing went wrong. */
 	struct hf_error err;
 };

@@ -114,7 +114,10 @@ def summaries():
 
 
 def named():
-    check("a large one", b", no text, first difference at byte 16777222\n" in diff(1, "large"))
+    answer = holdfast(1, "diff", "large")
+    check("a large one, which may be text", b" bytes, other content, first difference at byte 16777222\n" in
+          answer.stdout and b"note: 'large' is too large to be compared by lines\n" in answer.stderr, answer)
+    check("quiet", holdfast(1, "diff", "-q", "large").stderr == b"")
     text = diff(1, "data/lines").decode()
     check("lines", text.endswith("--- a/data/lines\tsnapshot %s\n+++ b/data/lines\tnow\n@@ -1,3 +1,3 @@\n 1\n 2\n-3\n"
                                  "+three\n" % told(1)["from"]), text)
