@@ -137,4 +137,5 @@ def times_of_another_century(place):
             place.run("true", options=("--gate", gate)).ended(0)
 
 
-tell(guard_stands_still, guard_is_continued, one_beside_is_stopped, times_of_another_century, as_root=(boot_clock_jumps,))
+tell(guard_stands_still, guard_is_continued, one_beside_is_stopped, times_of_another_century,
+     as_root=(boot_clock_jumps,))
