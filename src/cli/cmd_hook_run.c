@@ -14,6 +14,7 @@
 #include "cli/repair.h"
 #include "core/retention_store.h"
 #include "guard/session.h"
+#include "platform/job.h"
 #include "platform/terminal.h"
 
 /* Of the lines that git writes to pre-push. */
@@ -129,6 +130,7 @@ static void say_undo(const struct hf_hook_work *work, struct hf_output *output)
 static int write_all(struct running *running, struct hf_hook_work *work,
 		     struct hf_error *err)
 {
+	cleanup_ends unsigned held = 0;
 	int rc;
 
 	if (running->is_busy) {
@@ -138,6 +140,7 @@ static int write_all(struct running *running, struct hf_hook_work *work,
 				       "back now");
 		return 0;
 	}
+	held = hf_process_hold_ends();
 	rc = hf_hook_put_back(work, say_step, &running->repair, err);
 	return rc < 0 ? rc : hf_hook_record(work, err);
 }

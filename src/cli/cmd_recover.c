@@ -11,6 +11,7 @@
 #include "cli/undecided.h"
 #include "guard/recover.h"
 #include "guard/repair.h"
+#include "platform/job.h"
 #include "platform/terminal.h"
 #include "report/json.h"
 
@@ -255,6 +256,7 @@ static int recover_one(struct recovering *recovering,
 	cleanup_recovery struct hf_recovery_work work = HF_RECOVERY_WORK_INIT;
 	struct hf_cli_repair *const repair = &recovering->repair;
 	struct hf_recovery_result result = {0};
+	cleanup_ends unsigned held = 0;
 	int rc;
 
 	if (hf_recover_is_half_undone(&repair->project, name, "recover", err))
@@ -265,6 +267,7 @@ static int recover_one(struct recovering *recovering,
 	if (rc < 0)
 		return rc;
 	choose(recovering, &work, is_confirmed(recovering, &work));
+	held = hf_process_hold_ends();
 	rc = hf_recover_apply(&repair->project, &work, say_step, recovering,
 			      &result, err);
 	if (rc < 0)

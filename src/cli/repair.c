@@ -15,6 +15,7 @@
 #include "guard/recover.h"
 #include "guard/repair.h"
 #include "guard/session.h"
+#include "platform/job.h"
 #include "report/json.h"
 
 int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
@@ -61,10 +62,12 @@ int hf_cli_repair_recover(struct hf_cli_repair *repair, const char *verb,
 			  struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
+	cleanup_ends unsigned held = 0;
 	int rc;
 
 	if (repair->options->is_dry_run || repair->dead.count == 0)
 		return 0;
+	held = hf_process_hold_ends();
 	rc = hf_recover_all(&repair->project, &repair->dead, verb, &notes, err);
 	if (!repair->options->is_quiet)
 		hf_output_notes(repair->output, notes.data);
@@ -76,6 +79,7 @@ void hf_cli_recover(struct hf_project *project, struct hf_output *output)
 	cleanup_buffer struct hf_buffer notes = HF_BUFFER_INIT;
 	cleanup_names struct hf_names living = HF_NAMES_INIT;
 	cleanup_names struct hf_names dead = HF_NAMES_INIT;
+	cleanup_ends unsigned held = 0;
 	struct hf_store *const store = &project->store;
 	struct hf_error ignored;
 
@@ -88,6 +92,7 @@ void hf_cli_recover(struct hf_project *project, struct hf_output *output)
 	hf_names_done(&dead);
 	if (hf_journal_find_open(store, &living, &dead, &ignored) == 0 &&
 	    living.count == 0) {
+		held = hf_process_hold_ends();
 		hf_repair_sweep(project, &dead);
 		(void)!hf_recover_all(project, &dead, "go on", &notes,
 				      &ignored);
@@ -349,6 +354,7 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 		.done = say_step,
 		.context = repair,
 	};
+	cleanup_ends unsigned held = hf_process_hold_ends();
 	struct hf_retention_hint hint = { .has_kept = true };
 	struct hf_error failed = { 0 };
 	struct hf_name session;
@@ -366,6 +372,7 @@ int hf_cli_repair_apply(struct hf_cli_repair *repair, struct hf_plan *plan,
 			return rc;
 	}
 	tell(repair, plan, words, &session);
+	hf_process_release_ends(&held);
 	hint.session = hf_name_number(&session);
 	hf_retention_apply_quietly(&repair->project, &hint);
 	*ret_status = failed.code < 0 ? HF_STATUS_UNDECIDED : HF_STATUS_DONE;

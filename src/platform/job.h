@@ -170,6 +170,16 @@ MUST_CHECK int hf_process_inherited(struct hf_inherited **ret_items);
  */
 MUST_CHECK int hf_process_end_marked(const char *const *variables,
 				     int64_t since_boot_ns, size_t *ret_ended);
+/*
+ * Let the signals wait by which a person or a system ends a program (of a
+ * terminal, a hang-up, SIGTERM), and the stop key: a repair by hand is brought
+ *to its end first.  Released, they do what they do.
+ *
+ *	cleanup_ends unsigned held = hf_process_hold_ends();
+ */
+MUST_CHECK unsigned hf_process_hold_ends(void);
+void hf_process_release_ends(const unsigned *held);
+#define cleanup_ends CLEANUP(hf_process_release_ends)
 /* Become the command; returns -errno. */
 int hf_process_exec(const char *const *argv);
 /* End by this signal, without a core file; exits with 128 + signal where the

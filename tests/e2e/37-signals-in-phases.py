@@ -242,9 +242,31 @@ def ten_after_the_command(project):
     print("%d kinds of interrupts after the command" % tried)
 
 
+def while_one_repairs(project):
+    """By hand: what has begun comes to its end, and then the signal does what it does."""
+    env = dict(os.environ, XDG_STATE_HOME=os.path.join(project.base, "state"))
+    end(project.start("true"), "the first run", (0,))
+    (lock,) = glob.glob(os.path.join(project.base, "state/holdfast/*/lock"))
+    kept = os.path.join(os.path.dirname(lock), "kept/*/*")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for i in range(FILES):
+            os.unlink(os.path.join(project.root, "%d.toml" % i))
+            with open(os.path.join(project.root, "%d.toml" % i), "wb") as file:
+                file.write(b"changed by hand\n")
+        before = len(glob.glob(kept))
+        process = subprocess.Popen([HOLDFAST, "restore", "--root", project.root], cwd=project.root, env=env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        wait_for("the first is put back", lambda: len(glob.glob(kept)) > before)
+        os.kill(process.pid, number)
+        text = end(process, "signal %d while one restores" % number, (-number,))
+        if "undo: holdfast undo" not in text:
+            sys.exit("signal %d while one restores: no way back was said: %s" % (number, text))
+        project.check("signal %d while one restores" % number)
+
+
 def main():
     for case in (before_the_command, while_it_begins, while_it_runs, at_every_moment, ten_while_it_runs,
-                 ten_after_the_command):
+                 ten_after_the_command, while_one_repairs):
         project = Project()
         try:
             case(project)

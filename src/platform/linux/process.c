@@ -116,6 +116,36 @@ int hf_process_apart(void (*function)(void *context, void *result),
 	return rc;
 }
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
+
+unsigned hf_process_hold_ends(void)
+{
+	unsigned held = 0;
+	sigset_t before;
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < HF_COUNT(ends); i++)
+		(void)sigaddset(&set, ends[i]);
+	if (sigprocmask(SIG_BLOCK, &set, &before) < 0)
+		return 0;
+	for (size_t i = 0; i < HF_COUNT(ends); i++)
+		if (!sigismember(&before, ends[i]))
+			held |= 1u << i;
+	return held;
+}
+
+void hf_process_release_ends(const unsigned *held)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < HF_COUNT(ends); i++)
+		if (*held & 1u << i)
+			(void)sigaddset(&set, ends[i]);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 void hf_process_leave_group(void)
 {
 	/* It fails for the leader of a session alone, who is alone anyway. */
