@@ -79,10 +79,11 @@ static int choose(const struct hf_options *options, struct exporting *e,
 static int write_file(struct exporting *e, struct hf_progress *progress,
 		      struct hf_error *err)
 {
-	cleanup_replace struct hf_replace rep = HF_REPLACE_INIT;
 	cleanup_free char *directory = strdup(e->file);
 	const char *const name = hf_path_name(e->file);
 	cleanup_fd int dir_fd = -1;
+	/* Behind the directory: what is half written is removed from it. */
+	cleanup_replace struct hf_replace rep = HF_REPLACE_INIT;
 	struct hf_stat stat;
 	int rc;
 

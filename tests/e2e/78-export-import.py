@@ -234,6 +234,20 @@ def places():
         fail("a file was written over")
 
 
+def no_place():
+    """Where it cannot be written there is a failure, and nothing of it afterwards."""
+    there = os.path.join(BASE, "full")
+    os.mkdir(there)
+    for script, path in (('ulimit -f 2; exec "$@"', os.path.join(there, "x")), ('exec "$@" >&-', "-"),
+                         ('exec "$@" >/dev/full', "-")):
+        done = subprocess.run(("sh", "-c", script, "sh", HOLDFAST, "export", *PROTECT, path), cwd=ROOT, env=ENVIRON,
+                              timeout=60, check=False, stdin=subprocess.DEVNULL, capture_output=True)
+        if done.returncode != 3 or b"holdfast: cannot write" not in done.stderr:
+            fail("%s: status %d: %s" % (script, done.returncode, done.stderr.decode()))
+    if os.listdir(there):
+        fail("left behind: %s" % os.listdir(there))
+
+
 def damaged_store():
     """A content that cannot be had: no file, not half of one."""
     packs = os.path.join(store_of(ROOT), "packs")
@@ -402,6 +416,7 @@ try:
     round_trip()
     state_stays()
     places()
+    no_place()
     damaged_store()
     tried = attacks()
     beside()

@@ -23,14 +23,13 @@
 
 void hf_terminal_fill(void)
 {
-	int fd;
-
-	/* The lowest free number is taken each time. */
-	do
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		(void)close(fd);
+	/* The lowest free number is taken each time.  What is written to an
+	 * output that is not there fails as it would have. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null",
+				    (fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) |
+					    O_CLOEXEC);
 }
 
 bool hf_terminal_is(int fd)
