@@ -15,8 +15,8 @@
 
 /* -- removing ------------------------------------------------------------- */
 
-/* A file, or a directory with all that lies in it; what is mounted there is of
- * another device, and not ours. */
+/* A file, or a directory with all that lies in it; what is mounted there, of
+ * another device or of this one, is not ours. */
 static int remove_entry(int dir_fd, uint64_t dev, const char *name,
 			unsigned depth)
 {
@@ -32,7 +32,7 @@ static int remove_entry(int dir_fd, uint64_t dev, const char *name,
 		return rc == -ENOENT ? 0 : rc;
 	if (depth >= DEPTH_MAX)
 		return -ELOOP;
-	fd = hf_file_open_directory_at(dir_fd, name);
+	fd = hf_file_open_directory_here(dir_fd, name);
 	if (fd < 0)
 		return fd;
 	rc = hf_file_stat(fd, &stat);

@@ -54,6 +54,9 @@ MUST_CHECK int hf_file_close(int *fd);
 MUST_CHECK int hf_file_open_directory(const char *path);
 /* A directory of dir_fd, or by an absolute path; no link, if not on the way. */
 MUST_CHECK int hf_file_open_directory_at(int dir_fd, const char *name);
+/* The same of a name; -EXDEV where something is mounted, as far as the kernel
+ * can tell. */
+MUST_CHECK int hf_file_open_directory_here(int dir_fd, const char *name);
 /*
  * The directory path (plain, several components, "." for dir_fd itself) beneath
  * dir_fd with no link followed anywhere.  openat2(RESOLVE_BENEATH |

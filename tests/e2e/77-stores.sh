@@ -168,3 +168,15 @@ expect 0 "$holdfast" store list
 grep -q ', half dropped: ' "$dir/out" || fail 'list does not say half dropped'
 expect 0 "$holdfast" store drop "$one" --yes
 [ ! -e "$one" ] || fail 'half of it is left'
+
+# What is mounted in it is somebody else's.
+unshare -Urm true 2>/dev/null || skip 'no user namespaces'
+expect 0 "$holdfast" snapshot
+one=$("$holdfast" store path)
+mkdir "$one/kept/mounted"
+# shellcheck disable=SC2016
+expect 3 unshare -Urm sh -c 'mount --bind "$1" "$2/kept/mounted" && "$3" store drop "$2" --yes' sh \
+	"$dir/four" "$one" "$holdfast"
+[ "$(ls "$dir"/four/*.toml | wc -l)" -gt 0 ] || fail 'removed what is mounted'
+expect 0 "$holdfast" store drop "$one" --yes
+[ ! -e "$one" ] || fail 'half of it is left'

@@ -52,6 +52,21 @@ int hf_file_open_directory_at(int dir_fd, const char *name)
 	return HF_CALL(openat(dir_fd, name, DIRECTORY_FLAGS | O_NOFOLLOW));
 }
 
+int hf_file_open_directory_here(int dir_fd, const char *name)
+{
+	struct open_how how = {
+		.flags = DIRECTORY_FLAGS | O_NOFOLLOW,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV,
+	};
+	const long fd =
+		HF_CALL(syscall(SYS_openat2, dir_fd, name, &how, sizeof(how)));
+
+	/* Linux before 5.6; filters of containers answer either way. */
+	return fd == -ENOSYS || fd == -EPERM
+		       ? hf_file_open_directory_at(dir_fd, name)
+		       : (int)fd;
+}
+
 /* One step of the walk; a link is -ELOOP, as openat2 has it. */
 static int open_component(int dir_fd, const char *name, int flags)
 {
