@@ -86,8 +86,8 @@ static int ask_changed(struct hf_hook_asking *asking, struct hf_error *err)
 
 static int ask_lists(struct hf_hook_asking *asking, struct hf_error *err)
 {
-	static const char *const tracked[] = {"ls-files", "-z", "--full-name",
-					      NULL};
+	static const char *const tracked[] = {"ls-files", "-z", "-v",
+					      "--full-name", NULL};
 	static const char *const stashes[] = {"stash", "list", "--format=%H",
 					      NULL};
 	const struct hf_git *const git = &asking->work->git;
@@ -101,6 +101,39 @@ static int ask_lists(struct hf_hook_asking *asking, struct hf_error *err)
 	return rc;
 }
 
+/*
+ * Git answers "H path", or with another letter.  It never looks at one that is
+ * skipped (S), or assumed to be unchanged (a small letter): what it does not
+ * call changed may be.
+ */
+static int learn_tracked(const struct hf_hook_asking *asking, const char *path,
+			 struct hf_hook_after *fact, struct hf_error *err)
+{
+	static const char seen[] = "HM";
+	static const char unseen[] = "Shms";
+	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
+	bool is_unseen = false;
+	int rc;
+
+	hf_buffer_printf(&line, "H %s", path);
+	rc = hf_buffer_check(&line, err);
+	if (rc < 0)
+		return rc;
+	for (const char *tag = seen; *tag != '\0'; tag++) {
+		line.data[0] = *tag;
+		fact->is_tracked |=
+			hf_git_names_have(&asking->tracked, line.data);
+	}
+	for (const char *tag = unseen; *tag != '\0'; tag++) {
+		line.data[0] = *tag;
+		is_unseen |= hf_git_names_have(&asking->tracked, line.data);
+	}
+	fact->is_tracked |= is_unseen;
+	fact->is_clean =
+		!is_unseen && !hf_git_names_have(&asking->changed, path);
+	return 0;
+}
+
 static int learn_lists(struct hf_hook_asking *asking, struct hf_error *err)
 {
 	struct hf_hook_work *const work = asking->work;
@@ -109,12 +142,14 @@ static int learn_lists(struct hf_hook_asking *asking, struct hf_error *err)
 		struct hf_hook_after *const fact = &asking->facts[i];
 		const char *const path =
 			hf_hook_git_path(work, work->items[i].path);
+		int rc;
 
 		if (!path)
 			return hf_fail_memory(err);
 		fact->is_missing = hf_hook_is_missing(work->items[i].delta);
-		fact->is_tracked = hf_git_names_have(&asking->tracked, path);
-		fact->is_clean = !hf_git_names_have(&asking->changed, path);
+		rc = learn_tracked(asking, path, fact, err);
+		if (rc < 0)
+			return rc;
 	}
 	return 0;
 }

@@ -165,6 +165,22 @@ def checkout_of_one_file(place):
 
 
 @situation
+def what_git_is_told_not_to_look_at(place):
+    """It calls that unchanged; a person's edit, or damage, is the next run's to tell of."""
+    place.fresh()
+    place.git("update-index", "--skip-worktree", "a.toml")
+    place.git("update-index", "--assume-unchanged", "b.toml")
+    place.write("a.toml", "a = 'mine'\n")
+    place.write("b.toml", "")
+    place.git("checkout", "-qb", "new")
+    place.silent()
+    place.fast("verify", ends=(1,))
+    place.remove("a.toml", "b.toml")
+    place.git("checkout", "-q", "main")
+    place.silent()
+
+
+@situation
 def place_is_taken(place):
     """A file of git stands where a directory was: nothing is put there, until it is free again."""
     place.fresh()
