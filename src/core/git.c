@@ -258,3 +258,27 @@ int hf_git_content(const struct hf_git *git, const char *object,
 		return 0;
 	return rc < 0 ? rc : 1;
 }
+
+int hf_git_has_content(const struct hf_git *git, const char *path,
+		       const struct hf_buffer *content, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer option = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer id = HF_BUFFER_INIT;
+	cleanup_buffer struct hf_buffer nothing = HF_BUFFER_INIT;
+	const char *make[] = {"hash-object", "--stdin", NULL, NULL};
+	const char *find[] = {"cat-file", "-e", NULL, NULL};
+	int rc;
+
+	hf_buffer_printf(&option, "--path=%s", path);
+	rc = hf_buffer_check(&option, err);
+	if (rc < 0)
+		return rc;
+	make[2] = option.data;
+	rc = hf_git_ask(git, make, content, HF_GIT_ANSWER_MAX, &id, err);
+	if (rc != 0 || !id.data)
+		return rc < 0 ? rc : 0;
+	id.data[strcspn(id.data, "\n")] = '\0';
+	find[2] = id.data;
+	rc = hf_git_ask(git, find, NULL, HF_GIT_ANSWER_MAX, &nothing, err);
+	return rc < 0 ? rc : rc == 0;
+}

@@ -115,4 +115,10 @@ MUST_CHECK int hf_git_content(const struct hf_git *git, const char *object,
 			      struct hf_buffer *ret_content,
 			      struct hf_error *err);
 
+/* Is there an object with what git would make of that content of path?  1 or 0;
+ * 0 also when git cannot tell. */
+MUST_CHECK int hf_git_has_content(const struct hf_git *git, const char *path,
+				  const struct hf_buffer *content,
+				  struct hf_error *err);
+
 #endif /* HF_CORE_GIT_H */

@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "core/fetch.h"
 #include "core/holdings.h"
 
 /* Objects to ask for of one stash: the tree, its base, what was not tracked. */
@@ -263,29 +264,23 @@ static int ask_ignored(struct hf_hook_work *work, const char *path,
 /* -- what was there before git's
  * -------------------------------------------------- */
 
-static int hash_of_gits(const struct hf_hook_asking *asking, const char *path,
-			struct hf_hash *ret_hash, struct hf_error *err)
+/* Has git that content, of this path or another?  1, or 0: not as far as can be
+ * told. */
+static int is_gits(struct hf_hook_work *work, const struct hf_entry *entry,
+		   struct hf_error *err)
 {
-	struct hf_hook_work *const work = asking->work;
-	cleanup_buffer struct hf_buffer spec = HF_BUFFER_INIT;
 	cleanup_buffer struct hf_buffer content = HF_BUFFER_INIT;
-	const char *const git_path = hf_hook_git_path(work, path);
+	const char *const git_path = hf_hook_git_path(work, entry->path);
 	int rc;
 
 	if (!git_path)
 		return hf_fail_memory(err);
-	hf_buffer_printf(&spec, "%s:%s", asking->before, git_path);
-	rc = hf_buffer_check(&spec, err);
-	if (rc == 0)
-		rc = hf_git_content(&work->git, spec.data, git_path,
-				    HF_GIT_ANSWER_MAX, &content, err);
-	if (rc > 0)
-		*ret_hash = hf_hash_of(content.data ? content.data : "",
-				       content.len);
-	return rc;
+	rc = hf_fetch(&work->project->store, entry, &content, err);
+	return rc < 0 ? rc
+		      : hf_git_has_content(&work->git, git_path, &content, err);
 }
 
-/* The newest recorded file that is not git's, into work->want. */
+/* The newest recorded file that git does not have, into work->want. */
 static int find_own(const struct hf_hook_asking *asking, const char *path,
 		    bool *ret_found, struct hf_error *err)
 {
@@ -293,12 +288,9 @@ static int find_own(const struct hf_hook_asking *asking, const char *path,
 	const char *const paths[] = {path, NULL};
 	cleanup_holdings struct hf_holdings holdings = HF_HOLDINGS_INIT;
 	struct hf_holding holding;
-	struct hf_hash gits;
+	struct hf_hash asked = {{0}};
 	int rc;
 
-	rc = hash_of_gits(asking, path, &gits, err);
-	if (rc <= 0)
-		return rc;
 	rc = hf_holdings_begin(&holdings, &work->project->store, paths, err);
 	if (rc < 0)
 		return rc;
@@ -307,8 +299,16 @@ static int find_own(const struct hf_hook_asking *asking, const char *path,
 			hf_tree_find(holding.tree, path);
 
 		if (!entry || !entry->has_hash ||
-		    hf_hash_equal(&entry->hash, &gits))
+		    entry->stat.size > HF_GIT_ANSWER_MAX ||
+		    hf_hash_equal(&entry->hash, &asked))
 			continue;
+		asked = entry->hash;
+		rc = is_gits(work, entry, err);
+		/* What cannot be read cannot be put back either. */
+		if (rc > 0 || rc == HF_ERR_CORRUPT)
+			continue;
+		if (rc < 0)
+			return rc;
 		*ret_found = true;
 		return hf_tree_add_copy(&work->want, entry)
 			       ? 0

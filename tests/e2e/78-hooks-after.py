@@ -108,6 +108,24 @@ def checkout_that_overwrites_and_removes_an_ignored_file(place):
 
 
 @situation
+def contents_that_git_had_of_an_ignored_file(place):
+    """Of a path that git has on a branch only what it never had comes back, however often it was recorded."""
+    place.fresh()
+    place.write(".gitignore", "local.toml\nnew.toml\n")
+    place.git("commit", "-qam", "ignore")
+    place.git("checkout", "-qb", "other")
+    for text in ("theirs = 1\n", "theirs = 2\n"):
+        for name in ("local.toml", "new.toml"):
+            place.write(name, text)
+            place.git("add", "-f", name)
+        place.git("commit", "-qm", text)
+        place.fast("snapshot")
+    place.git("checkout", "-q", "main")
+    place.has(local_toml=FILES["local.toml"], new_toml=None)
+    place.told("put back local.toml", "git changed 'new.toml'")
+
+
+@situation
 def checkout_of_another_content(place):
     place.fresh()
     branch_with(place, "a.toml", "a = 'other'\n")
