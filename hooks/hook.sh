@@ -13,12 +13,15 @@ before=$before/$name.before-holdfast
 
 ours()
 {
+	code=127
 	if [ -n "$program" ]; then
-		"$program" hook run "$name" -- "$@"
-	else
-		echo "holdfast: warning: cannot find holdfast: nobody looks at protected files here" >&2
-		echo "holdfast: hint: install it again, or remove '$0'" >&2
+		code=0
+		"$program" hook run "$name" -- "$@" || code=$?
 	fi
+	# Not there, or nothing that this system can execute.
+	case $code in 126 | 127) ;; *) return "$code" ;; esac
+	echo "holdfast: warning: cannot find holdfast, or execute it: nobody looks at protected files here" >&2
+	echo "holdfast: hint: install it again, or remove '$0'" >&2
 }
 
 if [ ! -f "$before" ] || [ ! -x "$before" ]; then

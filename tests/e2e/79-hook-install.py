@@ -155,6 +155,14 @@ def holdfast_missing(place):
     place.told("holdfast: warning: cannot find holdfast", "hint")
     place.write(".git/hooks/pre-commit" + BEFORE, "#!/bin/sh\nexit 3\n", 0o755)
     place.run(os.path.join(hooks(place), "pre-commit"), ends=(3,))
+    # As one for another machine, or whose libraries are gone.
+    place.remove(".git/hooks/pre-commit" + BEFORE)
+    for text in ("\0\1\2", "#!/nowhere/ld.so\n"):
+        place.write("../bin/holdfast", text, 0o755)
+        place.git("commit", "-q", "--allow-empty", "-m", "empty")
+        place.told("holdfast: warning: cannot find holdfast, or execute it", "hint")
+    os.remove(other)
+    place.write(".git/hooks/pre-commit" + BEFORE, "#!/bin/sh\nexit 3\n", 0o755)
     # Found by PATH, where it was moved.
     os.mkdir(os.path.join(place.base, "elsewhere"))
     shutil.copy2(place.holdfast, os.path.join(place.base, "elsewhere", "holdfast"))
