@@ -16,16 +16,51 @@
 /* -- is it a time to do anything
  * ------------------------------------------------ */
 
+/* The first line of a file in git's directory; NULL where there is none. */
+static char *read_line(const struct hf_hook_work *work, const char *name)
+{
+	cleanup_free char *path = hf_path_join(work->git_dir, name);
+	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+	cleanup_fd int fd = path ? hf_file_open_read_path(path) : -1;
+
+	if (fd < 0 || hf_file_read_all(fd, HF_PATH_MAX, &text) < 0 ||
+	    !text.data)
+		return NULL;
+	return strndup(text.data, strcspn(text.data, "\n"));
+}
+
+/*
+ * At the end of a bisection git goes back to the branch where it began, and
+ * clears up behind the hook; until then it stands on no branch.
+ */
+static bool is_back_from_bisect(const struct hf_hook_work *work)
+{
+	static const char branch[] = "ref: refs/heads/";
+	cleanup_free char *head = NULL;
+	cleanup_free char *start = NULL;
+
+	if (work->hook != HF_HOOK_POST_CHECKOUT || !work->args[0] ||
+	    !work->args[1] || !hf_is_same_text(work->args[2], "1") ||
+	    strcmp(work->args[0], work->args[1]) == 0)
+		return false;
+	head = read_line(work, "HEAD");
+	start = read_line(work, "BISECT_START");
+	return head && start &&
+	       strncmp(head, branch, sizeof(branch) - 1) == 0 &&
+	       strcmp(head + sizeof(branch) - 1, start) == 0;
+}
+
 /*
  * Git calls post-rewrite at the end of a rebase and post-merge at that of a
  * merge, before it clears up: those are over.
  */
-static bool is_over(enum hf_hook hook, const char *name)
+static bool is_over(const struct hf_hook_work *work, const char *name)
 {
-	return (hook == HF_HOOK_POST_MERGE &&
+	return (work->hook == HF_HOOK_POST_MERGE &&
 		strcmp(name, "MERGE_HEAD") == 0) ||
-	       (hook == HF_HOOK_POST_REWRITE &&
-		strncmp(name, "rebase-", strlen("rebase-")) == 0);
+	       (work->hook == HF_HOOK_POST_REWRITE &&
+		strncmp(name, "rebase-", strlen("rebase-")) == 0) ||
+	       (strcmp(name, "BISECT_LOG") == 0 && is_back_from_bisect(work));
 }
 
 static int look_for_progress(struct hf_hook_work *work, struct hf_error *err)
@@ -44,7 +79,7 @@ static int look_for_progress(struct hf_hook_work *work, struct hf_error *err)
 		if (!path)
 			return hf_fail_memory(err);
 		if (hf_file_stat_path(path, &stat) == 0 &&
-		    (is_amend || !is_over(work->hook, names[i])))
+		    (is_amend || !is_over(work, names[i])))
 			work->is_in_progress = true;
 	}
 	return 0;

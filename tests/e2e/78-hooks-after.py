@@ -264,7 +264,23 @@ def bisect(place):
     place.has(own_toml=None)
     place.git("bisect", "good")
     place.has(own_toml=None)
+    # Neither where it stays, nor where it goes to some other commit.
+    place.git("checkout", "-q", "--", "a.toml")
+    place.git("checkout", "-q", "main~1")
+    place.has(own_toml=None)
     place.git("bisect", "reset")
+    place.has(own_toml=FILES["own.toml"])
+
+
+@situation
+def bisect_that_ends_elsewhere(place):
+    place.fresh()
+    commit_something(place, "one.txt")
+    commit_something(place, "two.txt")
+    place.git("bisect", "start", "HEAD", "HEAD~2")
+    place.remove("own.toml")
+    place.git("bisect", "reset", "HEAD~1")
+    place.has(own_toml=None)
     place.git("checkout", "-qb", "new")
     place.has(own_toml=FILES["own.toml"])
 
