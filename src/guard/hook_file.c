@@ -95,13 +95,13 @@ static int fail_at(struct hf_error *err, int rc, const char *verb,
 			      HF_QUOTE(directory), name->text);
 }
 
-static int fail_edited(const char *directory, enum hf_hook hook,
-		       struct hf_error *err)
+static int fail_edited(const char *verb, const char *directory,
+		       const struct name *name, struct hf_error *err)
 {
 	(void)hf_fail(err, HF_ERR_DENIED,
-		      "cannot replace '%s/%s': it was edited since holdfast "
-		      "wrote it",
-		      HF_QUOTE(directory), hf_hook_name(hook));
+		      "cannot %s '%s/%s': it was edited since holdfast wrote "
+		      "it",
+		      verb, HF_QUOTE(directory), name->text);
 	return hf_fail_hint(err, "move what was added to a hook of its own, "
 				 "then remove the file");
 }
@@ -187,11 +187,16 @@ static int keep_before(int dir_fd, const char *directory, enum hf_hook hook,
 	return rc < 0 ? fail_at(err, rc, "keep", directory, &name) : 0;
 }
 
-static int write_script(int dir_fd, enum hf_hook hook,
-			const struct hf_buffer *script, struct hf_error *err)
+static int write_script(int dir_fd, const char *directory,
+			const struct name *name, const struct hf_buffer *script,
+			struct hf_error *err)
 {
-	return hf_replace_write(dir_fd, hf_hook_name(hook), SCRIPT_MODE,
-				script->data, script->len, err);
+	const int rc = hf_replace_write(dir_fd, name->text, SCRIPT_MODE,
+					script->data, script->len, err);
+
+	return rc < 0 && err->sys_errno > 0
+		       ? fail_at(err, -err->sys_errno, "write", directory, name)
+		       : rc;
 }
 
 static int fail_husky(const char *directory, enum hf_hook hook,
@@ -212,6 +217,7 @@ int hf_hook_file_put(const char *directory, enum hf_hook hook,
 {
 	cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
 	cleanup_fd int dir_fd = open_place(directory, err);
+	const struct name name = name_of(hook, "");
 	const struct name before = name_of(hook, HF_HOOK_BEFORE);
 	enum hf_hook_file file;
 	struct hf_stat stat;
@@ -221,7 +227,7 @@ int hf_hook_file_put(const char *directory, enum hf_hook hook,
 		return dir_fd;
 	file = judge_at(dir_fd, hook, "", &text);
 	if (file == HF_HOOK_FILE_EDITED)
-		return fail_edited(directory, hook, err);
+		return fail_edited("replace", directory, &name, err);
 	if (file == HF_HOOK_FILE_CALLS ||
 	    (file == HF_HOOK_FILE_OURS && text.len == script->len &&
 	     memcmp(text.data, script->data, text.len) == 0 &&
@@ -236,7 +242,7 @@ int hf_hook_file_put(const char *directory, enum hf_hook hook,
 		rc = may_chain ? keep_before(dir_fd, directory, hook, err)
 			       : fail_husky(directory, hook, err);
 	if (rc == 0)
-		rc = write_script(dir_fd, hook, script, err);
+		rc = write_script(dir_fd, directory, &name, script, err);
 	if (rc == 0)
 		*ret_result = is_there(dir_fd, &before, &stat)
 				      ? HF_HOOK_CHAINED
@@ -289,11 +295,12 @@ int hf_hook_file_take(const char *directory, enum hf_hook hook,
 				      HF_QUOTE(directory));
 	for (size_t i = 0; i < HF_COUNT(suffixes); i++) {
 		cleanup_buffer struct hf_buffer text = HF_BUFFER_INIT;
+		const struct name ours = name_of(hook, suffixes[i]);
 		const enum hf_hook_file file =
 			judge_at(dir_fd, hook, suffixes[i], &text);
 
 		if (file == HF_HOOK_FILE_EDITED)
-			return fail_edited(directory, hook, err);
+			return fail_edited("remove", directory, &ours, err);
 		if (file != HF_HOOK_FILE_OURS)
 			continue;
 		rc = give_back(dir_fd, directory, hook, suffixes[i], ret_result,

@@ -107,9 +107,24 @@ int hf_hook_script_make(enum hf_hook hook, const char *program,
 /* -- knowing it again ---------------------------------------------------------
  */
 
-static bool has_text(const char *text, size_t len, const char *wanted)
+/* In a line that is no comment. */
+static bool has_call(const char *text, size_t len, const char *call)
 {
-	return memmem(text, len, wanted, strlen(wanted)) != NULL;
+	const char *const end = text + len;
+
+	while (text < end) {
+		const char *const newline =
+			memchr(text, '\n', (size_t)(end - text));
+		const char *const stop = newline ? newline : end;
+
+		while (text < stop && (*text == ' ' || *text == '\t'))
+			text++;
+		if (text < stop && *text != '#' &&
+		    memmem(text, (size_t)(stop - text), call, strlen(call)))
+			return true;
+		text = newline ? newline + 1 : end;
+	}
+	return false;
 }
 
 enum hf_hook_file hf_hook_script_judge(enum hf_hook hook, const char *text,
@@ -130,7 +145,7 @@ enum hf_hook_file hf_hook_script_judge(enum hf_hook hook, const char *text,
 			       : HF_HOOK_FILE_EDITED;
 	}
 	hf_buffer_printf(&call, "holdfast hook run %s", names[hook]);
-	return call.data && has_text(text, len, call.data)
+	return call.data && has_call(text, len, call.data)
 		       ? HF_HOOK_FILE_CALLS
 		       : HF_HOOK_FILE_FOREIGN;
 }

@@ -256,9 +256,10 @@ def edited(place):
     with open(place.path(".git/hooks/pre-commit"), "a", encoding="utf-8") as file:
         file.write("echo mine\n")
     before = survey(hooks(place))
-    for word in ("install", "uninstall"):
+    for word, verb in (("install", "replace"), ("uninstall", "remove")):
         place.fast("hook", word, "pre-commit", ends=(3,))
-        place.told("it was edited since holdfast wrote it")
+        place.told("cannot %s '%s': it was edited since holdfast wrote it"
+                   % (verb, place.path(".git/hooks/pre-commit")))
     place.is_true(survey(hooks(place)) == before, "has changed")
 
 
@@ -272,6 +273,23 @@ def calls_us_itself(place):
     place.told("there already")
     place.is_true(survey(hooks(place)) == before, "has changed")
     place.is_true(states(place)["pre-commit"] == "fires", "states")
+
+
+@situation
+def one_that_no_longer_calls_us(place):
+    place.fresh(hooks=("post-merge",))
+    place.write(".git/hooks/pre-commit", "#!/bin/sh\n  # holdfast hook run pre-commit\n", 0o755)
+    place.is_true(states(place)["pre-commit"] == "absent", "states")
+    place.fast("hook", "install", "pre-commit")
+    place.told("installed in front of the hook that was there")
+
+
+@situation
+def directory_that_cannot_be_written(place):
+    place.fresh(hooks=("post-merge",))
+    place.git("config", "core.hooksPath", "/proc")
+    place.fast("hook", "install", "pre-commit", ends=(3,))
+    place.told("cannot write '/proc/pre-commit': ")
 
 
 @situation
