@@ -218,6 +218,7 @@ static void tell(const struct purging *p, bool is_done)
 /* 1: yes, 0: no. */
 static int may_purge(const struct purging *p, struct hf_error *err)
 {
+	const struct hf_buffer *const shared = &p->purge.shared;
 	cleanup_buffer struct hf_buffer lines = HF_BUFFER_INIT;
 
 	if (p->repair.options->has_yes)
@@ -232,8 +233,31 @@ static int may_purge(const struct purging *p, struct hf_error *err)
 	}
 	add_counts(&p->purge, &lines);
 	hf_buffer_add_text(&lines, "\n");
+	for (size_t at = 0; at < shared->len;
+	     at += strlen(shared->data + at) + 1)
+		hf_buffer_printf(&lines,
+				 "'%s' has one of these contents, and goes out "
+				 "of the snapshots, too\n",
+				 HF_QUOTE(shared->data + at));
 	return hf_ask(p->repair.output, &lines,
 		      "take all of it out of the store for good?");
+}
+
+/* What is damaged may still have it. */
+static int fail_empty(const struct purging *p, struct hf_error *err)
+{
+	const struct hf_buffer *const unsearched = &p->purge.unsearched;
+
+	if (unsearched->len == 0)
+		return hf_fail(err, HF_ERR_USAGE,
+			       "cannot purge '%s': nothing of it is in the "
+			       "store",
+			       HF_QUOTE(p->paths[0]));
+	return hf_fail(err, HF_ERR_UNDECIDED,
+		       "cannot purge '%s': nothing of it was found, but '%.*s' "
+		       "is damaged, and may have it",
+		       HF_QUOTE(p->paths[0]),
+		       (int)strcspn(unsearched->data, "\n"), unsearched->data);
 }
 
 static int find(struct purging *p, const struct hf_options *options,
@@ -261,14 +285,8 @@ static int find(struct purging *p, const struct hf_options *options,
 		rc = hf_purge_find(&p->repair.project.store,
 				   (const char *const *)p->paths, &p->purge,
 				   err);
-	if (rc == 0 && hf_purge_is_empty(&p->purge)) {
-		(void)hf_fail(err, HF_ERR_USAGE,
-			      "cannot purge '%s': nothing of it is in the "
-			      "store",
-			      HF_QUOTE(p->paths[0]));
-		return err->code;
-	}
-	return rc;
+	return rc == 0 && hf_purge_is_empty(&p->purge) ? fail_empty(p, err)
+						       : rc;
 }
 
 static int purge(struct purging *p, const struct hf_options *options,

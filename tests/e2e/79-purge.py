@@ -7,6 +7,7 @@
 import glob
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -33,6 +34,26 @@ def holdfast(status, *words):
     if done.returncode != status:
         fail("status %d, wanted %d: %s\n%s%s" % (done.returncode, status, words, done.stdout, done.stderr))
     return done
+
+
+def asked(*words):
+    """On a terminal, where the answer is no."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execve(HOLDFAST, (HOLDFAST, words[0], "--store", STORE, *PROTECT, *words[1:]),
+                  dict(os.environ, XDG_STATE_HOME=BASE))
+    os.write(terminal, b"n\n")
+    text = b""
+    try:
+        while True:
+            text += os.read(terminal, 65536)
+    except OSError:
+        pass
+    os.close(terminal)
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
+        fail("%s: %s" % (words, text))
+    return text.decode()
 
 
 def put(name, data):
@@ -129,8 +150,11 @@ def purge():
     if not re.search(r"would purge 4 contents: in 2 snapshots, 3 packs, 1 kept copy, 1 journal\n", said) or \
             "'deep/copy.toml' has one of these contents" not in said:
         fail("a dry run says: " + said)
+    said = asked("purge", "secret.toml", "large")
+    if not re.search("'deep/copy.toml' has one of these contents.*for good\\?", said, re.DOTALL):
+        fail("does not say before it asks what else goes: " + said)
     if {name: data for name, data in all_bytes()} != before:
-        fail("a dry run changes the store")
+        fail("a dry run, or an answer of no, changes the store")
     said = holdfast(0, "purge", "--yes", "secret.toml", "large").stderr
     for text in ("purged 4 contents: in 2 snapshots, 3 packs, 1 kept copy, 1 journal",
                  "'deep/copy.toml' had one of these contents", "'secret.toml' still has it in the project",
@@ -197,6 +221,12 @@ def damaged():
         fail("JSON: %s" % done)
     if where(SECRETS[0]) or not os.path.exists(path):
         fail("the rest, or the damaged one")
+    path = sorted(glob.glob(os.path.join(STORE, "snapshots", "*")))[0]
+    with open(path, "ab") as file:
+        file.write(b"x")
+    said = holdfast(98, "purge", "--yes", "nowhere").stderr
+    if "nothing of it was found, but 'snapshots/%s' is damaged" % os.path.basename(path) not in said:
+        fail("of a damaged manifest: " + said)
 
 
 def cut_off():
