@@ -302,6 +302,9 @@ int hf_hook_look_after(struct hf_hook_work *work, struct hf_error *err)
 	if (rc == 0)
 		rc = hf_hook_history_read(&work->project->store, &work->history,
 					  err);
+	if (rc == 0 &&
+	    hf_hook_history_is_imported(&work->history, &work->manifest.name))
+		work->count = 0;
 	if (rc == 0)
 		rc = decide(&asking, err);
 	return rc < 0 ? rc : make_want(work, err);

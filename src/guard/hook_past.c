@@ -123,6 +123,22 @@ enum hf_hook_past hf_hook_history_past(const struct hf_hook_history *history,
 	return HF_PAST_SEEN;
 }
 
+bool hf_hook_history_is_imported(const struct hf_hook_history *history,
+				 const struct hf_name *snapshot)
+{
+	for (size_t i = 0; i < history->count; i++) {
+		const struct hf_session_record *const record =
+			&history->records[i];
+
+		if (is_kind(record, "run") || is_kind(record, "restore"))
+			return false;
+		if (is_kind(record, "import") &&
+		    strcmp(record->snapshot, snapshot->text) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *hf_hook_history_session(const struct hf_hook_history *history,
 				    const char *path)
 {

@@ -40,6 +40,13 @@ MUST_CHECK int hf_hook_history_read(const struct hf_store *store,
 enum hf_hook_past hf_hook_history_past(const struct hf_hook_history *history,
 				       const char *path);
 
+/*
+ * Has nobody but an import recorded that snapshot?  It tells of another tree
+ * until a run has begun with it, or a person has restored from it.  Pure.
+ */
+bool hf_hook_history_is_imported(const struct hf_hook_history *history,
+				 const struct hf_name *snapshot);
+
 /* The session that put something of ours there or took it away last; "". */
 const char *hf_hook_history_session(const struct hf_hook_history *history,
 				    const char *path);

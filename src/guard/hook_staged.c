@@ -135,6 +135,9 @@ int hf_hook_look_staged(struct hf_hook_work *work, struct hf_error *err)
 	if (rc < 0)
 		return rc;
 	rc = hf_hook_history_read(&work->project->store, &work->history, err);
+	if (rc == 0 &&
+	    hf_hook_history_is_imported(&work->history, &work->manifest.name))
+		return 0;
 	while (rc == 0 && hf_git_next_change(&raw, &at, &change))
 		if (change.status != '\0')
 			rc = add_staged(work, &change, err);

@@ -286,6 +286,26 @@ def bisect_that_ends_elsewhere(place):
 
 
 @situation
+def snapshots_of_another_tree(place):
+    """What was imported into an empty store tells of this project only when somebody has said so."""
+    place.fresh()
+    file = os.path.join(place.base, "all.tar.zst")
+    place.fast("export", file)
+    place.fast("store", "drop", place.fast("store", "path").strip(), "--yes")
+    place.remove("own.toml", "b.toml")
+    place.git("rm", "-q", "--cached", "b.toml")
+    place.fast("import", file)
+    place.git("commit", "-qm", "without")
+    place.git("checkout", "-qb", "new")
+    place.silent()
+    place.has(own_toml=None, b_toml=None)
+    place.fast("restore", "own.toml")
+    place.remove("own.toml")
+    place.git("checkout", "-q", "main")
+    place.has(own_toml=FILES["own.toml"])
+
+
+@situation
 def reset_hard(place):
     """Fires no hook; what git did is not recorded before it calls one."""
     place.fresh()
