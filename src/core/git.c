@@ -245,15 +245,17 @@ int hf_git_content(const struct hf_git *git, const char *object,
 		   struct hf_error *err)
 {
 	cleanup_buffer struct hf_buffer option = HF_BUFFER_INIT;
-	const char *words[] = {"cat-file", "--filters", NULL, object, NULL};
+	const char *filtered[] = {"cat-file", "--filters", NULL, object, NULL};
+	const char *plain[] = {"cat-file", "blob", object, NULL};
 	int rc;
 
-	hf_buffer_printf(&option, "--path=%s", path);
+	hf_buffer_printf(&option, "--path=%s", path ? path : "");
 	rc = hf_buffer_check(&option, err);
 	if (rc < 0)
 		return rc;
-	words[2] = option.data;
-	rc = hf_git_ask(git, words, NULL, max, ret_content, err);
+	filtered[2] = option.data;
+	rc = hf_git_ask(git, path ? filtered : plain, NULL, max, ret_content,
+			err);
 	if (rc == HF_ERR_LIMIT || rc > 0)
 		return 0;
 	return rc < 0 ? rc : 1;

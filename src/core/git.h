@@ -107,8 +107,9 @@ MUST_CHECK int hf_git_find_objects(const struct hf_git *git,
 void hf_git_ids_done(struct hf_git_ids *ids);
 
 /*
- * A file's content as git would put it into the work tree at path.  1, or 0
- * when there is no such object or it is longer than max.
+ * A file's content as git would put it into the work tree at path, or, path
+ * NULL, as git has it.  1, or 0 when there is no such object or it is longer
+ * than max.
  */
 MUST_CHECK int hf_git_content(const struct hf_git *git, const char *object,
 			      const char *path, size_t max,

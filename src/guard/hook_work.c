@@ -151,13 +151,40 @@ size_t hf_hook_count(const struct hf_hook_work *work,
 	return count;
 }
 
+/* One content of the blob, as it lies at the path (git_path), or as git has it
+ * (NULL). */
+static int find_damage_as(struct hf_hook_work *work, const char *git_path,
+			  const struct hf_git_change *change, size_t size,
+			  const struct hf_name **ret_session,
+			  struct hf_entry *entry, struct hf_error *err)
+{
+	cleanup_buffer struct hf_buffer content = HF_BUFFER_INIT;
+	int rc;
+
+	rc = hf_git_content(&work->git, change->blob, git_path, size, &content,
+			    err);
+	if (rc <= 0)
+		return rc;
+	entry->stat.kind = change->is_link ? HF_KIND_LINK : HF_KIND_FILE;
+	entry->stat.size = content.len;
+	entry->hash = hf_hash_of(content.data ? content.data : "", content.len);
+	entry->has_hash = !change->is_link;
+	if (change->is_link) {
+		entry->link =
+			hf_arena_copy(&work->arena, content.data, content.len);
+		if (!entry->link)
+			return hf_fail_memory(err);
+	}
+	return hf_hook_history_find_damage(&work->history, entry, ret_session,
+					   err);
+}
+
 int hf_hook_find_damage(struct hf_hook_work *work, const char *path,
 			const struct hf_git_change *change,
 			const struct hf_name **ret_session,
 			struct hf_entry *ret_entry, struct hf_error *err)
 {
 	const uint64_t size = hf_hook_history_damage_size(&work->history, path);
-	cleanup_buffer struct hf_buffer content = HF_BUFFER_INIT;
 	struct hf_entry entry = {.path = path, .xattrs = ""};
 	const char *git_path;
 	int rc;
@@ -170,23 +197,14 @@ int hf_hook_find_damage(struct hf_hook_work *work, const char *path,
 	git_path = hf_hook_git_path(work, path);
 	if (!git_path)
 		return hf_fail_memory(err);
-	rc = hf_git_content(&work->git, change->blob, git_path, (size_t)size,
-			    &content, err);
-	if (rc <= 0)
-		return rc;
-	entry.stat.kind = change->is_link ? HF_KIND_LINK : HF_KIND_FILE;
-	entry.stat.size = content.len;
-	entry.hash = hf_hash_of(content.data ? content.data : "", content.len);
-	entry.has_hash = !change->is_link;
-	if (change->is_link) {
-		entry.link =
-			hf_arena_copy(&work->arena, content.data, content.len);
-		if (!entry.link)
-			return hf_fail_memory(err);
-	}
+	rc = find_damage_as(work, git_path, change, (size_t)size, ret_session,
+			    &entry, err);
+	/* A run may leave other ends of lines than git would. */
+	if (rc == 0 && !*ret_session && !change->is_link)
+		rc = find_damage_as(work, NULL, change, (size_t)size,
+				    ret_session, &entry, err);
 	*ret_entry = entry;
-	return hf_hook_history_find_damage(&work->history, &entry, ret_session,
-					   err);
+	return rc;
 }
 
 /* -- putting back

@@ -69,6 +69,18 @@ def damage_that_was_recorded_since(place):
 
 
 @situation
+def damage_with_other_ends_of_lines(place):
+    """As git would write it, or as the run did."""
+    place.fresh()
+    place.git("config", "core.autocrlf", "true")
+    for text in ("broken\n", "bad\r\n"):
+        place.stage_damage(text=text)
+        place.git("commit", "-qm", "no", ends=(1,))
+        place.told("'a.toml' as staged is as session")
+        place.has(a_toml=FILES["a.toml"])
+
+
+@situation
 def commit_all_of_damage(place):
     """`git commit -a` has an index of its own."""
     place.fresh()
