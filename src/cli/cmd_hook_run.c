@@ -24,7 +24,7 @@ struct running {
 	struct hf_cli_repair repair;
 	struct hf_options options; /* as given, but for the root */
 	enum hf_hook hook;
-	bool is_busy; /* a run is in progress: nothing is written */
+	bool is_busy; /* somebody else is at work: nothing is written */
 };
 
 static void running_done(struct running *running)
@@ -42,6 +42,18 @@ static const char *verb_of(enum hf_hook hook)
 	if (hook == HF_HOOK_PRE_PUSH)
 		return "push";
 	return hook == HF_HOOK_PRE_COMMIT ? "commit" : "look after git";
+}
+
+/* It may be one that asks, in a window that nobody looks at. */
+static bool give_up(void *context)
+{
+	struct hf_output *const output = context;
+
+	if (!output->style.is_quiet)
+		hf_output_mark(output, "note",
+			       "another holdfast is at work on this project: "
+			       "git does not wait for it");
+	return false;
 }
 
 static int find_hook(const struct hf_options *options, enum hf_hook *ret_hook,
@@ -74,6 +86,7 @@ static int open_project(struct running *running, const struct hf_options *given,
 	*options = *given;
 	if (options->policy.root == NULL)
 		options->policy.root = ".";
+	running->repair.on_wait = give_up;
 	rc = hf_cli_repair_open(&running->repair, verb, options, output,
 				HF_STORE_MUST_EXIST, err);
 	if (rc >= 0) {
@@ -136,8 +149,8 @@ static int write_all(struct running *running, struct hf_hook_work *work,
 	if (running->is_busy) {
 		if (hf_hook_count(work, hf_hook_is_put_back) > 0)
 			hf_output_mark(running->repair.output, "note",
-				       "a run is in progress: nothing is put "
-				       "back now");
+				       "a run, or another command, is in "
+				       "progress: nothing is put back now");
 		return 0;
 	}
 	held = hf_process_hold_ends();

@@ -201,7 +201,7 @@ void hf_output_mark(struct hf_output *output, const char *word, const char *fmt,
 	va_end(ap);
 }
 
-void hf_output_say_waiting(void *context)
+bool hf_output_say_waiting(void *context)
 {
 	struct hf_output *const output = context;
 
@@ -209,6 +209,7 @@ void hf_output_say_waiting(void *context)
 		hf_output_say(output,
 			      "waiting: another holdfast is at work on this "
 			      "project");
+	return true;
 }
 
 void hf_output_notes(struct hf_output *output, const char *text)

@@ -61,7 +61,7 @@ PRINTF_LIKE(3, 4)
 void hf_output_mark(struct hf_output *output, const char *word,
 		    const char *fmt, ...);
 /* For hf_project.on_wait; context is the output. */
-void hf_output_say_waiting(void *context);
+bool hf_output_say_waiting(void *context);
 /* A note for each line of a text; NULL for none. */
 void hf_output_notes(struct hf_output *output, const char *text);
 void hf_output_error(struct hf_output *output, const struct hf_error *err);

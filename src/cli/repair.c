@@ -33,7 +33,8 @@ int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 				     err);
 	if (rc < 0)
 		return rc;
-	repair->project.on_wait = hf_output_say_waiting;
+	repair->project.on_wait =
+		repair->on_wait ? repair->on_wait : hf_output_say_waiting;
 	repair->project.wait_context = output;
 	rc = hf_repair_lock(&repair->project, verb, mode, &repair->dead, err);
 	if (rc < 0)

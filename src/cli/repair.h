@@ -22,6 +22,8 @@ struct hf_cli_repair {
 	/* Where copies are written (restore --to); NULL: the tree is put back.
 	 */
 	const char *directory;
+	/* As in struct hf_project; NULL: wait, and say so. */
+	bool (*on_wait)(void *context);
 };
 
 #define HF_CLI_REPAIR_INIT	{ .project = HF_PROJECT_INIT, .dead = HF_NAMES_INIT }

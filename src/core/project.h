@@ -19,7 +19,7 @@ struct hf_project {
 	struct hf_store store;	/* open after hf_project_open_store() */
 	struct hf_name named;	/* what the public API last named */
 	/* As in struct hf_store, for the one that is opened. */
-	void (*on_wait)(void *context);
+	bool (*on_wait)(void *context);
 	void *wait_context;
 };
 

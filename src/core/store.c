@@ -365,7 +365,8 @@ static int wait_for_lock(const struct hf_store *store)
 				      PATIENCE_MS);
 		if (rc != -EAGAIN)
 			return rc;
-		store->on_wait(store->wait_context);
+		if (!store->on_wait(store->wait_context))
+			return rc;
 	}
 	return hf_lock_wait(store->lock_fd, HF_LOCK_EXCLUSIVE);
 }

@@ -51,8 +51,8 @@ struct hf_store {
 	bool can_lock;		/* lock_fd is open for writing */
 	bool is_new;		/* made by this open */
 	/* Called once when the lock is waited for longer than a moment; may be
-	 * NULL. */
-	void (*on_wait)(void *context);
+	 * NULL.  false: then it is given up, as HF_ERR_BUSY. */
+	bool (*on_wait)(void *context);
 	void *wait_context;
 };
 

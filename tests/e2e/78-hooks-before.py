@@ -4,6 +4,7 @@
 
     78-hooks-before.py HOLDFAST SUPPORT [SITUATION...]
 """
+import fcntl
 import json
 import os
 
@@ -233,6 +234,27 @@ def commit_within_a_run(place):
 
 
 # -- before a push --------------------------------------------------------------------
+
+@situation
+def beside_somebody_who_asks(place):
+    """Who holds the store may wait for an answer: git does not, and damage stops a commit all the same."""
+    place.fresh()
+    place.write("a.toml", "a = 'mine'\n")
+    with open(os.path.join(place.fast("store", "path").strip(), "lock"), "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        place.git("commit", "-qam", "mine")
+        place.told("another holdfast is at work")
+        place.remove("own.toml")
+        place.git("checkout", "-qb", "new")
+        place.told("another holdfast is at work")
+        place.has(own_toml=None)
+    place.stage_damage()
+    with open(os.path.join(place.fast("store", "path").strip(), "lock"), "rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        place.git("commit", "-qm", "no", ends=(1,))
+        place.told("cannot commit", "in progress: nothing is put back now")
+    place.has(a_toml="broken\n")
+
 
 @situation
 def push(place):
