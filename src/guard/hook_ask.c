@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "core/fetch.h"
 #include "core/holdings.h"
@@ -102,32 +103,42 @@ static int ask_lists(struct hf_hook_asking *asking, struct hf_error *err)
 	return rc;
 }
 
+/* Does git list it with one of those letters?  line is "H path". */
+static bool is_listed(const struct hf_hook_asking *asking, char *line,
+		      const char *tags)
+{
+	for (; *tags != '\0'; tags++) {
+		line[0] = *tags;
+		if (hf_git_names_have(&asking->tracked, line))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Git answers "H path", or with another letter.  It never looks at one that is
- * skipped (S), or assumed to be unchanged (a small letter): what it does not
- * call changed may be.
+ * skipped (S), or assumed to be unchanged (a small letter), nor below one that
+ * is a repository of its own: what it does not call changed may be.
  */
 static int learn_tracked(const struct hf_hook_asking *asking, const char *path,
 			 struct hf_hook_after *fact, struct hf_error *err)
 {
-	static const char seen[] = "HM";
-	static const char unseen[] = "Shms";
 	cleanup_buffer struct hf_buffer line = HF_BUFFER_INIT;
-	bool is_unseen = false;
+	bool is_unseen;
+	char *text;
 	int rc;
 
 	hf_buffer_printf(&line, "H %s", path);
 	rc = hf_buffer_check(&line, err);
 	if (rc < 0)
 		return rc;
-	for (const char *tag = seen; *tag != '\0'; tag++) {
-		line.data[0] = *tag;
-		fact->is_tracked |=
-			hf_git_names_have(&asking->tracked, line.data);
-	}
-	for (const char *tag = unseen; *tag != '\0'; tag++) {
-		line.data[0] = *tag;
-		is_unseen |= hf_git_names_have(&asking->tracked, line.data);
+	text = line.data + strlen("H ");
+	is_unseen = is_listed(asking, line.data, "Shms");
+	fact->is_tracked = is_unseen || is_listed(asking, line.data, "HM");
+	for (size_t len = hf_path_parent_len(text); len > 0;
+	     len = hf_path_parent_len(text)) {
+		text[len] = '\0';
+		is_unseen |= is_listed(asking, line.data, "HMShms");
 	}
 	fact->is_tracked |= is_unseen;
 	fact->is_clean =

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from repository import FILES, branch_with, commit_something, main, situation
+from repository import FILES, POLICY, branch_with, commit_something, main, situation
 
 
 # -- after a checkout ---------------------------------------------------------------
@@ -351,6 +351,21 @@ def submodule(place):
     os.remove(os.path.join(inner.root, "own.toml"))
     commit_something(place)
     place.silent()
+
+
+@situation
+def submodule_that_is_protected(place):
+    """What lies in it comes and goes with its own repository."""
+    place.fresh()
+    inner = Inner(place)
+    place.git("submodule", "--quiet", "add", inner.source, "inner")
+    place.write("holdfast.json", POLICY.replace('"data/"', '"data/", "inner/"'))
+    place.git("commit", "-qam", "inner")
+    place.fast("snapshot", at=place.root)
+    place.git("submodule", "--quiet", "deinit", "-f", "inner")
+    place.git("checkout", "-qb", "new")
+    place.silent()
+    place.is_true(os.listdir(inner.root) == [], "something is back in it")
 
 
 @situation
