@@ -210,6 +210,11 @@ static void tell(const struct purging *p, bool is_done)
 			      "cannot search '%.*s': it is damaged, and may "
 			      "still have it",
 			      (int)len, line);
+	if (is_done && p->purge.unsearched.len > 0)
+		hf_output_mark(repair->output, "hint",
+			       "'holdfast verify --store' says what it holds; "
+			       "when it is gone from the store, purge again, "
+			       "whatever path");
 }
 
 /* -- the command ------------------------------------------------------------

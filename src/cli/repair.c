@@ -47,10 +47,11 @@ int hf_cli_repair_open(struct hf_cli_repair *repair, const char *verb,
 void hf_cli_note_purge(const char *store_path, struct hf_output *output)
 {
 	if (!output->style.is_quiet && hf_purge_is_begun(store_path))
-		hf_output_mark(output, "note",
-			       "a purge was cut off: 'holdfast purge%s PATH', "
-			       "of whatever path, finishes it",
-			       output->style.location);
+		hf_output_mark(
+			output, "note",
+			"a purge is not finished: 'holdfast purge%s PATH', "
+			"of whatever path, finishes it",
+			output->style.location);
 }
 
 void hf_cli_repair_close(struct hf_cli_repair *repair)

@@ -279,5 +279,8 @@ int hf_purge_apply(struct hf_purge *purge, struct hf_error *err)
 		rc = hf_purge_remove_packs(purge, err);
 	if (rc == 0)
 		rc = write_journal(purge, err);
-	return rc < 0 ? rc : remove_begun(purge, err);
+	/* What cannot be searched now may be one day, and by then nothing else
+	 * says what to look for. */
+	return rc < 0 || purge->unsearched.len > 0 ? rc
+						   : remove_begun(purge, err);
 }

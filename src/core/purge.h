@@ -10,7 +10,8 @@
  *
  * What is to go is written down first, in the store's file "purging": killed
  * anywhere the store is whole, and the next purge, of whatever path, finishes
- *it. All under the store's lock, while no session lives or waits to be settled.
+ * it; so it is while something damaged could not be searched.  All under the
+ *store's lock, while no session lives or waits to be settled.
  */
 #ifndef HF_CORE_PURGE_H
 #define HF_CORE_PURGE_H
