@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -49,14 +50,15 @@ static void damaged(void *context, const struct hf_store_damage *damage)
 {
 	(void)context;
 	(void)fprintf(stderr, "%s: %s\n", damage->file, damage->reason);
-	assert(!"the store is damaged");
+	abort();
 }
 
 static void incomplete(void *context, const struct hf_incomplete *snapshot)
 {
 	(void)context;
 	(void)snapshot;
-	assert(!"a snapshot is incomplete");
+	(void)fprintf(stderr, "a snapshot is incomplete\n");
+	abort();
 }
 
 static void check_result(const struct hf_store *store, int root_fd, int rc,
