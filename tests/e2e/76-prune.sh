@@ -3,6 +3,7 @@
 # prune drops by hand what the policy does not keep, says what and why, and why the
 # rest stays.
 . "$(dirname "$0")/lib.sh"
+ask=$(cd "$(dirname "$0")" && pwd)/ask.py
 
 make_project project
 cd project
@@ -52,22 +53,7 @@ assert [k for k in keeps if k["of"] == "config.toml"]
 assert r["bytes_after"] < r["bytes_before"]'
 
 # On a terminal it asks, and anything but a yes leaves all.
-cat >"$dir/ask.py" <<'END'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
-os.write(fd, sys.argv[1].encode() + b"\n")
-text = b""
-try:
-    while True:
-        text += os.read(fd, 65536)
-except OSError:
-    pass
-sys.stdout.write(text.decode())
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
-expect 0 python3 "$dir/ask.py" n "$holdfast" prune
+expect 0 python3 "$ask" n "$holdfast" prune
 grep -q 'drop all of this for good' "$dir/out" || fail 'does not ask'
 [ "$(names snapshots)" -eq "$before" ] || fail 'takes no for an answer'
 
@@ -86,7 +72,7 @@ silent quiet
 # By size, with a yes on the terminal; what must stay is said to be too much.
 policy '{"contents": 20, "days": 90, "size": "2K"}'
 expect 0 "$holdfast" snapshot
-expect 0 python3 "$dir/ask.py" y "$holdfast" prune
+expect 0 python3 "$ask" y "$holdfast" prune
 grep -q 'and all of it must stay' "$dir/out" || fail 'does not say too large'
 expect 0 "$holdfast" verify --store
 

@@ -3,6 +3,7 @@
 # store list names every store of the user, store drop removes one: nothing outside
 # it, nothing that is none, and nothing that is still needed.
 . "$(dirname "$0")/lib.sh"
+ask=$(cd "$(dirname "$0")" && pwd)/ask.py
 
 stores=$dir/state/holdfast
 make_project one
@@ -66,35 +67,20 @@ rm -rf "$stores/empty" "$stores/damaged" "$stores/open" "$stores/link" \
 
 # -- drop: named and with a yes, or asked on a terminal
 
-cat >"$dir/ask.py" <<'END'
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[2], sys.argv[2:])
-os.write(fd, sys.argv[1].encode() + b"\n")
-text = b""
-try:
-    while True:
-        text += os.read(fd, 65536)
-except OSError:
-    pass
-sys.stdout.write(text.decode())
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-END
 cd "$dir/one"
 for words in '' "--yes" "$dir/one --yes" "$one"; do
 	# shellcheck disable=SC2086
 	expect 2 "$holdfast" store drop $words
 	said "cannot drop the store '$one': nobody is at a terminal" 'in full'
 done
-expect 0 python3 "$dir/ask.py" n "$holdfast" store drop
+expect 0 python3 "$ask" n "$holdfast" store drop
 grep -q "the store $one of $dir/one has 1 snapshot and 0 sets of kept copies" \
 	"$dir/out" || fail 'does not say what goes'
 grep -q 'stays, ' "$dir/out" || fail 'takes no for an answer'
 [ -e "$one/store.json" ] || fail 'dropped all the same'
 
 # Not what is none: a directory, a file, a name, a root that never was one.
-for word in "$dir/elsewhere" "$dir/ask.py" nowhere /; do
+for word in "$dir/elsewhere" "$ask" nowhere /; do
 	expect 2 "$holdfast" store drop "$word" --yes
 	said 'cannot find a store by '
 done
@@ -135,7 +121,7 @@ grep -q 'nothing is recorded yet' "$dir/out" || fail 'something is left'
 expect 0 "$holdfast" snapshot
 
 # By the root, which is gone, on a terminal; the file is a link to a store.
-expect 0 python3 "$dir/ask.py" y "$holdfast" store drop "$dir/three"
+expect 0 python3 "$ask" y "$holdfast" store drop "$dir/three"
 grep -q 'that project is gone' "$dir/out" || fail 'does not say gone'
 [ ! -e "$three" ] || fail 'not dropped'
 expect 2 "$holdfast" store drop "$three" --yes
