@@ -3,7 +3,6 @@
 # Runs beside and inside each other; a run whose processes all died.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/until.sh"
-as_a_job=$(cd "$(dirname "$0")" && pwd)/as_a_job.py
 
 make_project project
 remember project
@@ -61,7 +60,7 @@ wait $other
 # is right, and says what to do.
 die()
 {
-	expect 137 python3 "$as_a_job" "$holdfast" run --gate "$gate" -- sh -c '
+	expect 137 setsid "$holdfast" run --gate "$gate" -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
@@ -72,7 +71,6 @@ die()
 		kill -STOP $front $guard
 		read -r children </proc/$front/task/$front/children
 		kill -STOP $children
-		# Front last: its end makes guard an orphan, which the kernel wakes.
 		kill -KILL $children $guard $front $$' "$dir"
 	# Guard holds its locks until it is gone, and front may have been faster.
 	until_true '! grep -qs "^State:.*[^Z] (" "/proc/$(cat "$dir/guard")/status"'

@@ -4,7 +4,6 @@
 # puts back what is certain, and asks about the rest.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/until.sh"
-as_a_job=$(cd "$(dirname "$0")" && pwd)/as_a_job.py
 
 make_project project
 cd project
@@ -13,10 +12,10 @@ remember project
 store=$("$holdfast" store path)
 
 # die SCRIPT: of a run whose command does that.  Stopped first, so that none can act on
-# the death of another; front last, whose end makes guard an orphan.
+# the death of another.
 die()
 {
-	expect 137 python3 "$as_a_job" "$holdfast" run --gate off -- sh -c '
+	expect 137 setsid "$holdfast" run --gate off -- sh -c '
 		guard=$PPID
 		echo $guard >$0/guard
 		front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)
@@ -150,7 +149,7 @@ said 'nothing to recover'
 mkdir conf
 echo kept >conf/a.toml
 expect 0 "$holdfast" run --protect 'conf/**' -- true
-expect 137 python3 "$as_a_job" "$holdfast" run --protect 'conf/**' --gate off -- sh -c '
+expect 137 setsid "$holdfast" run --protect 'conf/**' --gate off -- sh -c '
 	guard=$PPID
 	echo $guard >$0/guard
 	front=$(sed "s/.*) . \([0-9]*\).*/\1/" /proc/$guard/stat)

@@ -7,7 +7,6 @@
 import glob
 import json
 import os
-import pty
 import re
 import shutil
 import subprocess
@@ -38,22 +37,12 @@ def holdfast(status, *words):
 
 def asked(*words):
     """On a terminal, where the answer is no."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(ROOT)
-        os.execve(HOLDFAST, (HOLDFAST, words[0], "--store", STORE, *PROTECT, *words[1:]),
-                  dict(os.environ, XDG_STATE_HOME=BASE))
-    os.write(terminal, b"n\n")
-    text = b""
-    try:
-        while True:
-            text += os.read(terminal, 65536)
-    except OSError:
-        pass
-    os.close(terminal)
-    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
-        fail("%s: %s" % (words, text))
-    return text.decode()
+    done = subprocess.run((sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ask.py"), "n",
+                           HOLDFAST, words[0], "--store", STORE, *PROTECT, *words[1:]), cwd=ROOT, text=True,
+                          env=dict(os.environ, XDG_STATE_HOME=BASE), capture_output=True, timeout=60, check=False)
+    if done.returncode != 0:
+        fail("%s: %s%s" % (words, done.stdout, done.stderr))
+    return done.stdout
 
 
 def put(name, data):
