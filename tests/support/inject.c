@@ -222,10 +222,6 @@ static pid_t start(char **argv)
 		lost("fork");
 	if (pid == 0) {
 		(void)close(gate[1]);
-		/* As a shell with job control does.  In our own group, an orphaned
-		 * one, the kernel would hang us up as well when the end of a
-		 * process leaves a stopped one behind. */
-		(void)setpgid(0, 0);
 		if (read(gate[0], &byte, 1) != 1 || inject_filter() < 0)
 			lost("filter");
 		(void)execv(argv[0], argv);
